@@ -1,0 +1,97 @@
+/* attention.h - attention on given queries, keys and values, for all kinds.
+ *
+ * Sizes     B sequences, Tq queries, Tk keys, H query heads, Hkv key/value
+ *           heads (query head h uses key head h / (H / Hkv)), D per query and
+ *           key head, Dv per value head.
+ * Shapes    q (B,H,Tq,D), k (B,Hkv,Tk,D), v (B,Hkv,Tk,Dv), o (B,H,Tq,Dv), each
+ *           with strides of its own: (B,T,H*D) and (B,H,T,D) both fit, as long
+ *           as the numbers of one row are adjacent. p (B,H,Tq,Tk), lse (B,H,Tq).
+ * Forward   S = score(q, k) of the kind, for dot: scale Q K^T
+ *           S = c tanh(S / c)                with a soft cap c, before any mask
+ *           P = softmax(S + bias)            over the keys the query may see
+ *           O = P V
+ * Backward  dV += P^T dO    dP = dO V^T    dS = P (dP - rowsum(P dP))
+ *           and through cap and score into dq, dk and the kind's weights;
+ *           dbias += dS summed over what shares a bias
+ * Source    Vaswani et al. 2017, eq. 1; Bahdanau et al. 2015; Luong et al.
+ *           2015; Ainslie et al. 2023 (grouped queries).
+ *
+ * A query that sees no key gets o exactly 0 and gives exactly 0 to every
+ * gradient. NaN or Inf in a key or value that no query may see changes
+ * nothing. This is the plain way: it keeps P. */
+#ifndef ATTN_ATTENTION_H
+#define ATTN_ATTENTION_H
+
+#include "attn/error.h"
+#include "attn/mask.h"
+#include "attn/memory.h"
+#include "attn/real.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct attn_shape {
+    int B, H, Hkv, Tq, Tk, D, Dv;
+};
+
+/* Where row t of head h of sequence b starts: b batch + h head + t row. */
+struct attn_stride {
+    size_t batch, head, row;
+};
+struct attn_stride attn_stride_rows(int T, int H, int D);  /* (B, T, H*D) */
+struct attn_stride attn_stride_heads(int T, int H, int D); /* (B, H, T, D) */
+
+struct attn_attention {
+    struct attn_shape n;
+    const struct attn_kind *kind; /* from attn_kinds */
+    attn_real scale;              /* 0: the kind's own default */
+    attn_real softcap;            /* 0: none */
+    struct attn_mask mask;
+    struct attn_stride q, k, v, o;
+};
+
+struct attn_kind; /* src/attention/kind.h; users need name and formula only: */
+extern const struct attn_kind *const attn_kinds[]; /* "dot" first; ends in NULL */
+const struct attn_kind *attn_kind_find(const char *name); /* NULL: no such name */
+const char *attn_kind_name(const struct attn_kind *kind);
+const char *attn_kind_formula(const struct attn_kind *kind);
+
+/* Learned weights of the kind, for all H heads; 0 for dot. Weights are
+ * (H, attn_kind_weights / H), documented in each kind_NAME.c. */
+size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n);
+
+/* NULL, or what is wrong with the sizes, strides or mask (ATTN_BAD_INPUT; a head count
+ * that does not divide: ATTN_BAD_USAGE). Call it once on what comes from outside:
+ * the functions below only assert. Sizes of 0 are legal for B, Tq and Tk. */
+ATTN_MUST_CHECK const char *attn_attention_check(const struct attn_attention *a,
+                                                 struct attn_error *e);
+
+/* What forward leaves for backward, and room to work in. Owned by whoever owns the arena. */
+struct attn_saved {
+    attn_real *p;   /* (B, H, Tq, Tk), zero where a key may not be seen */
+    attn_real *lse; /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
+    attn_real *score;       /* (B, H, Tq, Tk) capped scores; with a soft cap only */
+    attn_real *work;        /* one head's room */
+    struct attn_span *span; /* (Tq) */
+};
+struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_attention *a);
+
+void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_real *q,
+                            const attn_real *k, const attn_real *v, const attn_real *weights,
+                            const struct attn_attention *a);
+
+/* Gradients are added to; dweights (as weights) and dbias (as mask.bias) may
+ * be NULL: not wanted. dq has the strides of q, and so on. */
+struct attn_attention_grads {
+    attn_real *dq, *dk, *dv, *dweights, *dbias;
+};
+void attn_attention_backward(const struct attn_attention_grads *g, const attn_real *d_o,
+                             struct attn_saved *saved, const attn_real *q, const attn_real *k,
+                             const attn_real *v, const attn_real *weights,
+                             const struct attn_attention *a);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

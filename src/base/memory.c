@@ -1,0 +1,75 @@
+#include "attn/memory.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long fail_from; /* allocations left until they fail; 0: never */
+static long live;
+
+size_t attn_size_mul(size_t a, size_t b)
+{
+    size_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return bytes > SIZE_MAX - ATTN_ALIGN ? SIZE_MAX : (bytes + ATTN_ALIGN - 1) / ATTN_ALIGN * ATTN_ALIGN;
+}
+
+static int told_to_fail(void)
+{
+    if (!fail_from) return 0;
+    if (fail_from > 1) {
+        fail_from--;
+        return 0;
+    }
+    return 1;
+}
+
+void *attn_alloc(size_t count, size_t size)
+{
+    size_t bytes = round_up(attn_size_mul(count, size));
+    void *block;
+
+    if (told_to_fail() || bytes > PTRDIFF_MAX) return NULL;
+    if (!bytes) bytes = ATTN_ALIGN;
+    if (posix_memalign(&block, ATTN_ALIGN, bytes)) return NULL;
+    __atomic_add_fetch(&live, 1, __ATOMIC_RELAXED);
+    return memset(block, 0, bytes);
+}
+
+void attn_free(void *block)
+{
+    if (!block) return;
+    __atomic_sub_fetch(&live, 1, __ATOMIC_RELAXED);
+    free(block);
+}
+
+void attn_alloc_fail_from(long n)
+{
+    fail_from = n;
+}
+
+long attn_alloc_live(void)
+{
+    return __atomic_load_n(&live, __ATOMIC_RELAXED);
+}
+
+void *attn_arena_take(struct attn_arena *arena, size_t count, size_t size)
+{
+    const size_t bytes = round_up(attn_size_mul(count, size));
+    void *piece = arena->base ? arena->base + arena->used : NULL;
+
+    if (__builtin_add_overflow(arena->used, bytes, &arena->used)) arena->used = SIZE_MAX;
+    assert(!arena->base || arena->used != SIZE_MAX);
+    return piece;
+}
+
+attn_real *attn_arena_reals(struct attn_arena *arena, size_t count)
+{
+    return attn_arena_take(arena, count, sizeof(attn_real));
+}
