@@ -1,7 +1,8 @@
 #include "test.h"
 
 #include <math.h>
-#include <sys/stat.h>
+#include <stdarg.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void add_test(Suite *suite, const char *name, const TTest *test)
@@ -64,6 +65,38 @@ const char *scratch_directory(void)
         atexit(remove_scratch);
     }
     return scratch;
+}
+
+const char *program_path(const char *name)
+{
+    static char path[1024];
+    const char *build = getenv("ATTN_BUILD");
+
+    snprintf(path, sizeof path, "%s/%s", build ? build : "build", name);
+    return path;
+}
+
+char run_output[65536];
+
+int run(const char *format, ...)
+{
+    char command[4096], redirected[4200];
+    size_t n = 0, got;
+    va_list args;
+    FILE *pipe;
+    int status;
+
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    snprintf(redirected, sizeof redirected, "{ %s\n} 2>&1", command);
+    pipe = popen(redirected, "r");
+    ck_assert_ptr_nonnull(pipe);
+    while ((got = fread(run_output + n, 1, sizeof run_output - 1 - n, pipe)) > 0) n += got;
+    run_output[n] = '\0';
+    while (fgetc(pipe) != EOF) continue;
+    status = pclose(pipe);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static int hex_digit(char c)

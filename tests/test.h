@@ -43,6 +43,15 @@ const char *scratch_directory(void);
 /* Bytes from hexadecimal text, blanks ignored; the caller frees them. */
 unsigned char *bytes_from_hex(const char *hex, size_t *n);
 
+/* The path of a program of the build under test (ATTN_BUILD, default build). Static storage. */
+const char *program_path(const char *name);
+
+/* Runs a shell command; returns its exit code (128 + n when signal n ended it).
+ * run_output is what it wrote to standard output and standard error together,
+ * cut to 64 kB. */
+int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+extern char run_output[65536];
+
 /* Writes n bytes to path; fails the test when it cannot. */
 void write_file(const char *path, const void *data, size_t n);
 

@@ -1,0 +1,26 @@
+/* kernels.h - which instruction set the inner loops use.
+ *
+ * One body is built per instruction set (generic, avx2, avx512). The first use
+ * takes the best one that this processor and its system support; the
+ * environment variable ATTN_CPU names another. This is the library's only
+ * global state. */
+#ifndef ATTN_KERNELS_H
+#define ATTN_KERNELS_H
+
+#include "attn/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads ATTN_CPU and chooses. Call it once, before threads, where a wrong
+ * ATTN_CPU should be told (ATTN_BAD_USAGE: unknown, or not on this processor);
+ * without it a wrong name is as good as none. */
+ATTN_MUST_CHECK const char *attn_kernels_choose(struct attn_error *e);
+
+const char *attn_kernels_name(void); /* "generic", "avx2", "avx512" */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* gemm.h (private) - C = alpha A B, or C += alpha A B, for any strides.
+ *
+ * A (M, K) is a[i a_row + k a_col], B (K, N) is b[k b_row + j b_col]: a
+ * transposed matrix is one with its two strides exchanged. C (M, N) has
+ * adjacent columns. No allocation; the order of every sum depends on the sizes
+ * only. */
+#ifndef ATTN_SRC_GEMM_H
+#define ATTN_SRC_GEMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "attn/real.h"
+
+struct attn_gemm {
+    int M, N, K;
+    attn_real alpha;
+    const attn_real *a;
+    size_t a_row, a_col;
+    const attn_real *b;
+    size_t b_row, b_col;
+    attn_real *c;
+    size_t c_row;
+    bool add;
+};
+
+void attn_gemm(const struct attn_gemm *g);
+
+/* The three dense products of forward and backward, all row-major:
+ * nn  c (M,N) <-/+= a (M,K) b (K,N)
+ * nt  c (M,N) <-/+= a (M,K) b (N,K)^T
+ * tn  c (M,N) <-/+= a (K,M)^T b (K,N) */
+void attn_gemm_nn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K, bool add);
+void attn_gemm_nt(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K, bool add);
+void attn_gemm_tn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K, bool add);
+
+#endif

@@ -1,0 +1,46 @@
+/* kernels.h (private) - the inner loops, one table per instruction set.
+ *
+ * body.h is the only body; kernels_NAME.c sets vector width and tile size and
+ * includes it. Vectors are GNU vector types: no intrinsics, no assembly. */
+#ifndef ATTN_SRC_KERNELS_H
+#define ATTN_SRC_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "attn/kernels.h"
+#include "attn/real.h"
+
+/* A tile of C: rows x cols, at most tile_rows x tile_cols. a(i, k) is
+ * a[i a_row + k a_col]; b is packed, (K, tile_cols), zero beyond cols. */
+struct attn_tile {
+    attn_real *c;
+    size_t c_row;
+    const attn_real *a;
+    size_t a_row, a_col;
+    const attn_real *b;
+    int K, rows, cols;
+    attn_real alpha;
+    bool add; /* c += alpha a b; else c = alpha a b */
+};
+
+struct attn_kernels {
+    const char *name;
+    bool (*supported)(void);
+    int tile_rows, tile_cols;
+    void (*tile)(const struct attn_tile *t);
+
+    attn_real (*dot)(const attn_real *x, const attn_real *y, size_t n);
+    attn_real (*sum)(const attn_real *x, size_t n);
+    attn_real (*max)(const attn_real *x, size_t n);                  /* -inf for n = 0 */
+    void (*axpy)(attn_real *y, attn_real a, const attn_real *x, size_t n); /* y += a x */
+    void (*scale)(attn_real *x, attn_real a, size_t n);              /* x *= a */
+
+    /* y = exp(x - shift), y == x allowed; returns the sum of y. exp(-inf) = 0. */
+    attn_real (*exp)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
+};
+
+const struct attn_kernels *attn_kernels(void);        /* the chosen ones */
+extern const struct attn_kernels *const attn_kernels_all[]; /* best first; ends in NULL */
+
+#endif
