@@ -24,7 +24,7 @@ struct attn_activation {
     void (*backward)(attn_real *dx, const attn_real *dy, const attn_real *x, size_t n);
 };
 
-extern const struct attn_activation *const attn_activations[]; /* ends in NULL */
+extern const struct attn_activation *const attn_activations[];        /* ends in NULL */
 const struct attn_activation *attn_activation_find(const char *name); /* NULL: no such name */
 
 #ifdef __cplusplus

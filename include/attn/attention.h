@@ -52,7 +52,7 @@ struct attn_attention {
 };
 
 struct attn_kind; /* src/attention/kind.h; users need name and formula only: */
-extern const struct attn_kind *const attn_kinds[]; /* "dot" first; ends in NULL */
+extern const struct attn_kind *const attn_kinds[];        /* "dot" first; ends in NULL */
 const struct attn_kind *attn_kind_find(const char *name); /* NULL: no such name */
 const char *attn_kind_name(const struct attn_kind *kind);
 const char *attn_kind_formula(const struct attn_kind *kind);
@@ -69,8 +69,8 @@ ATTN_MUST_CHECK const char *attn_attention_check(const struct attn_attention *a,
 
 /* What forward leaves for backward, and room to work in. Owned by whoever owns the arena. */
 struct attn_saved {
-    attn_real *p;   /* (B, H, Tq, Tk), zero where a key may not be seen */
-    attn_real *lse; /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
+    attn_real *p;           /* (B, H, Tq, Tk), zero where a key may not be seen */
+    attn_real *lse;         /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
     attn_real *score;       /* (B, H, Tq, Tk) capped scores; with a soft cap only */
     attn_real *work;        /* one head's room */
     struct attn_span *span; /* (Tq) */

@@ -18,13 +18,13 @@ extern "C" {
 struct attn_batch {
     int B, T;
     int fields, features, outputs; /* sizes of one token, one real input row, one real target row */
-    int *tokens;            /* (B, T, fields): ids, ATTN_NO_ID adds nothing; fields > 0 */
-    attn_real *inputs;      /* (B, T, features); features > 0 */
-    int *targets;           /* (B, T): a class, or ATTN_NO_ID: not counted */
-    attn_real *values;      /* (B, T, outputs): real targets; outputs > 0 */
-    unsigned char *counted; /* (B, T): real targets that count */
-    int *lengths;           /* (B): keys that may be seen, 0..T */
-    unsigned char *right;   /* (B, T, T): 1 where key j holds what query i looks for */
+    int *tokens;                   /* (B, T, fields): ids, ATTN_NO_ID adds nothing; fields > 0 */
+    attn_real *inputs;             /* (B, T, features); features > 0 */
+    int *targets;                  /* (B, T): a class, or ATTN_NO_ID: not counted */
+    attn_real *values;             /* (B, T, outputs): real targets; outputs > 0 */
+    unsigned char *counted;        /* (B, T): real targets that count */
+    int *lengths;                  /* (B): keys that may be seen, 0..T */
+    unsigned char *right;          /* (B, T, T): 1 where key j holds what query i looks for */
 };
 
 /* A batch for up to B x T; outputs is 0 for classes. b->B and b->T are set to the largest. */

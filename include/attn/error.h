@@ -21,8 +21,8 @@ enum attn_fault {
     ATTN_BAD_INPUT = 3,    /* a file, its contents, a checkpoint */
     ATTN_CANNOT_WRITE = 4,
     ATTN_OUT_OF_MEMORY = 5,
-    ATTN_DIVERGED = 6,     /* the loss is not finite */
-    ATTN_STOPPED = 85      /* stopped on request, saved, can go on */
+    ATTN_DIVERGED = 6, /* the loss is not finite */
+    ATTN_STOPPED = 85  /* stopped on request, saved, can go on */
 };
 
 struct attn_error {

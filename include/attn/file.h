@@ -29,7 +29,7 @@ ATTN_MUST_CHECK const char *attn_file_write(const char *path, const void *data, 
  * opens, add writes, end makes it the file; after a failure (or abandon)
  * nothing is left. */
 struct attn_file_writer {
-    int fd;             /* -1: closed */
+    int fd; /* -1: closed */
     char path[4096], temporary[4096 + 32];
 };
 ATTN_MUST_CHECK const char *attn_file_begin(struct attn_file_writer *w, const char *path,

@@ -28,9 +28,9 @@ enum attn_json_type {
 
 struct attn_json {
     enum attn_json_type type;
-    const char *name; /* of a member of an object; else NULL */
-    const char *text; /* STRING: decoded; NUMBER: as written; NUL-terminated */
-    size_t size;      /* bytes of text; a string may hold \0 */
+    const char *name;                     /* of a member of an object; else NULL */
+    const char *text;                     /* STRING: decoded; NUMBER: as written; NUL-terminated */
+    size_t size;                          /* bytes of text; a string may hold \0 */
     const struct attn_json *first, *next; /* members or elements in order; next sibling */
 };
 

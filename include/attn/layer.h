@@ -26,8 +26,9 @@ extern "C" {
 #endif
 
 struct attn_layer {
-    int C, Cy, Co;              /* widths of x, y and out; Co = H*Dv without W_O */
-    struct attn_attention core; /* sizes, kind, scale, cap, mask; its strides are set by the layer */
+    int C, Cy, Co; /* widths of x, y and out; Co = H*Dv without W_O */
+    struct attn_attention
+        core; /* sizes, kind, scale, cap, mask; its strides are set by the layer */
     const struct attn_position *position; /* NULL: none */
 };
 
@@ -48,8 +49,8 @@ struct attn_layer_grads { /* NULL: not wanted */
 /* What forward leaves for backward. Made for the sizes in layer; calls with
  * smaller B, Tq and Tk may use it too. */
 struct attn_layer_saved {
-    attn_real *q, *k, *v, *o;       /* (B, T, heads * width) */
-    attn_real *xq, *yk;             /* x and y plus code, where a code is added */
+    attn_real *q, *k, *v, *o;              /* (B, T, heads * width) */
+    attn_real *xq, *yk;                    /* x and y plus code, where a code is added */
     attn_real *dq, *dk, *dv, *d_o, *dcode; /* room for backward */
     attn_real *code, *turn_q, *turn_k, *slopes;
     struct attn_saved core;

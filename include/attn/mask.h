@@ -31,12 +31,12 @@ extern "C" {
 
 struct attn_mask {
     bool causal;
-    bool window;          /* left and right hold */
-    int left, right;      /* >= -1 */
-    bool has_offset;      /* else Tk - Tq */
+    bool window;     /* left and right hold */
+    int left, right; /* >= -1 */
+    bool has_offset; /* else Tk - Tq */
     int offset;
-    int prefix;           /* >= 0 */
-    const int *lengths;   /* (B), 0..Tk, or NULL */
+    int prefix;         /* >= 0 */
+    const int *lengths; /* (B), 0..Tk, or NULL */
     const unsigned char *keep;
     size_t keep_batch, keep_head;
     const attn_real *bias;

@@ -26,25 +26,25 @@ extern "C" {
 #endif
 
 struct attn_model_settings {
-    int vocabulary, fields;  /* ids per table, ids per token; vocabulary 0: real inputs */
-    int features;            /* width of real inputs */
-    int outputs;             /* classes, or width of real targets */
-    bool regression;         /* mean squared error on real targets; else cross entropy */
-    int layers, width;       /* width: d_model, the residual stream */
-    int heads, kv_heads;     /* kv_heads 0: as heads */
-    int head_width;          /* D = Dv; 0: width / heads */
+    int vocabulary, fields; /* ids per table, ids per token; vocabulary 0: real inputs */
+    int features;           /* width of real inputs */
+    int outputs;            /* classes, or width of real targets */
+    bool regression;        /* mean squared error on real targets; else cross entropy */
+    int layers, width;      /* width: d_model, the residual stream */
+    int heads, kv_heads;    /* kv_heads 0: as heads */
+    int head_width;         /* D = Dv; 0: width / heads */
     const char *kind, *position;
-    bool position_in_qk;     /* learned, sinusoidal: into Q and K only, not the residual */
+    bool position_in_qk; /* learned, sinusoidal: into Q and K only, not the residual */
     bool causal;
     bool residual, norm;
-    int mlp;                 /* hidden width; 0: none */
+    int mlp; /* hidden width; 0: none */
     const char *activation;
-    bool tied;               /* W_Q = W_K */
-    bool output;             /* W_O; without it width must be heads * head_width */
-    bool bias;               /* in projections, MLP and readout */
-    bool pool;               /* one row per sequence: the mean over its positions */
-    double init;             /* weights start as N(0, init^2 / fan_in), embeddings as N(0, 1) */
-    double scale, softcap;   /* 0: default, none */
+    bool tied;             /* W_Q = W_K */
+    bool output;           /* W_O; without it width must be heads * head_width */
+    bool bias;             /* in projections, MLP and readout */
+    bool pool;             /* one row per sequence: the mean over its positions */
+    double init;           /* weights start as N(0, init^2 / fan_in), embeddings as N(0, 1) */
+    double scale, softcap; /* 0: default, none */
 };
 
 struct attn_parameter {

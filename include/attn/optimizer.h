@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 struct attn_optimizer_settings {
-    double momentum;            /* mu */
+    double momentum; /* mu */
     double beta1, beta2, epsilon;
     double weight_decay;
 };
@@ -41,7 +41,7 @@ struct attn_optimizer {
                  long t, const struct attn_optimizer_settings *s);
 };
 
-extern const struct attn_optimizer *const attn_optimizers[]; /* ends in NULL */
+extern const struct attn_optimizer *const attn_optimizers[];        /* ends in NULL */
 const struct attn_optimizer *attn_optimizer_find(const char *name); /* NULL: no such name */
 
 #ifdef __cplusplus

@@ -40,7 +40,7 @@ struct attn_position {
     void (*slopes)(attn_real *slopes, int H);
 };
 
-extern const struct attn_position *const attn_positions[]; /* "none" first; ends in NULL */
+extern const struct attn_position *const attn_positions[];        /* "none" first; ends in NULL */
 const struct attn_position *attn_position_find(const char *name); /* NULL: no such name */
 
 /* turn[t][2i] = cos, turn[t][2i+1] = sin of (first + t) 10000^(-2i/D), for i < D/2. */

@@ -35,11 +35,11 @@ struct attn_rng {
 
 struct attn_rng attn_rng_at(uint64_t seed, enum attn_stream stream, uint32_t step, uint32_t index);
 
-uint32_t attn_rng_bits(struct attn_rng *rng);                /* 32 uniform bits */
-uint32_t attn_rng_below(struct attn_rng *rng, uint32_t n);   /* uniform in 0..n-1, exactly; n > 0 */
-double attn_rng_uniform(struct attn_rng *rng);               /* [0, 1), 53 bits */
-double attn_rng_normal(struct attn_rng *rng);                /* N(0, 1), the same in both precisions */
-void attn_rng_shuffle(struct attn_rng *rng, int *a, int n);  /* uniform permutation in place */
+uint32_t attn_rng_bits(struct attn_rng *rng);              /* 32 uniform bits */
+uint32_t attn_rng_below(struct attn_rng *rng, uint32_t n); /* uniform in 0..n-1, exactly; n > 0 */
+double attn_rng_uniform(struct attn_rng *rng);             /* [0, 1), 53 bits */
+double attn_rng_normal(struct attn_rng *rng); /* N(0, 1), the same in both precisions */
+void attn_rng_shuffle(struct attn_rng *rng, int *a, int n); /* uniform permutation in place */
 void attn_rng_fill_normal(struct attn_rng *rng, attn_real *a, size_t n, double std);
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@ struct attn_schedule {
     double (*share)(double u); /* u in 0..1 after warm-up */
 };
 
-extern const struct attn_schedule *const attn_schedules[]; /* ends in NULL */
+extern const struct attn_schedule *const attn_schedules[];        /* ends in NULL */
 const struct attn_schedule *attn_schedule_find(const char *name); /* NULL: no such name */
 
 /* In [0, 1], finite for every t >= 1, warmup >= 0 and steps >= 1. */

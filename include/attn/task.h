@@ -25,7 +25,7 @@ struct attn_task_options {
     int length, symbols;              /* reverse, copy, sort, histogram; length: also text */
     const char *data;                 /* text: a file */
     bool words;                       /* text: a token per word, not per character */
-    int vocabulary;                   /* text: at most so many tokens, the rest is one token; 0: all */
+    int vocabulary; /* text: at most so many tokens, the rest is one token; 0: all */
 };
 
 struct attn_task;
@@ -34,14 +34,14 @@ struct attn_task;
 struct attn_dataset {
     const struct attn_task *task;
     struct attn_task_options options;
-    int T;                    /* tokens per sequence */
-    int fields, vocabulary;   /* ids per token, ids in all */
-    int outputs;              /* classes */
-    bool causal;              /* only makes sense with causal attention */
-    bool has_right;           /* fills batch.right */
-    double unigram_loss;      /* text: nats per token of the held-out part by counts; else NAN */
-    const char *note;         /* a sentence for the user, or NULL */
-    void *state;              /* the task's own */
+    int T;                  /* tokens per sequence */
+    int fields, vocabulary; /* ids per token, ids in all */
+    int outputs;            /* classes */
+    bool causal;            /* only makes sense with causal attention */
+    bool has_right;         /* fills batch.right */
+    double unigram_loss;    /* text: nats per token of the held-out part by counts; else NAN */
+    const char *note;       /* a sentence for the user, or NULL */
+    void *state;            /* the task's own */
 };
 
 struct attn_task {
@@ -61,7 +61,7 @@ struct attn_task {
     void (*label)(const struct attn_dataset *d, const int *ids, char *out, int size);
 };
 
-extern const struct attn_task *const attn_tasks[]; /* "recall" first; ends in NULL */
+extern const struct attn_task *const attn_tasks[];        /* "recall" first; ends in NULL */
 const struct attn_task *attn_task_find(const char *name); /* NULL: no such name */
 
 ATTN_MUST_CHECK const char *attn_dataset_open(struct attn_dataset *d, const struct attn_task *task,
@@ -74,7 +74,8 @@ void attn_dataset_close(struct attn_dataset *d);
 void attn_dataset_fill(const struct attn_dataset *d, struct attn_batch *b, uint64_t seed,
                        enum attn_stream stream, uint32_t step);
 
-/* The token as a UTF-8 label, cut to size - 1 bytes at a character. It may be a control character. */
+/* The token as a UTF-8 label, cut to size - 1 bytes at a character. It may be a control character.
+ */
 void attn_dataset_label(const struct attn_dataset *d, const int *ids, char *out, int size);
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ struct attn_text {
 
 void attn_text_add(struct attn_text *t, const char *bytes, size_t n);
 void attn_text_print(struct attn_text *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));       /* no %f, %g or %e: see attn_text_number */
+    __attribute__((format(printf, 2, 3))); /* no %f, %g or %e: see attn_text_number */
 void attn_text_number(struct attn_text *t, double x, int digits);
 void attn_text_free(struct attn_text *t);
 

@@ -30,8 +30,11 @@ void attn_gemm(const struct attn_gemm *g);
  * nn  c (M,N) <-/+= a (M,K) b (K,N)
  * nt  c (M,N) <-/+= a (M,K) b (N,K)^T
  * tn  c (M,N) <-/+= a (K,M)^T b (K,N) */
-void attn_gemm_nn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K, bool add);
-void attn_gemm_nt(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K, bool add);
-void attn_gemm_tn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K, bool add);
+void attn_gemm_nn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
+                  bool add);
+void attn_gemm_nt(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
+                  bool add);
+void attn_gemm_tn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
+                  bool add);
 
 #endif

@@ -12,13 +12,15 @@
 #include "attn/real.h"
 
 /* A tile of C: rows x cols, at most tile_rows x tile_cols. a(i, k) is
- * a[i a_row + k a_col]; b is packed, (K, tile_cols), zero beyond cols. */
+ * a[i a_row + k a_col]; rows of b are b_row apart, and all tile_cols columns of
+ * them can be read. */
 struct attn_tile {
     attn_real *c;
     size_t c_row;
     const attn_real *a;
     size_t a_row, a_col;
     const attn_real *b;
+    size_t b_row;
     int K, rows, cols;
     attn_real alpha;
     bool add; /* c += alpha a b; else c = alpha a b */
@@ -32,15 +34,20 @@ struct attn_kernels {
 
     attn_real (*dot)(const attn_real *x, const attn_real *y, size_t n);
     attn_real (*sum)(const attn_real *x, size_t n);
-    attn_real (*max)(const attn_real *x, size_t n);                  /* -inf for n = 0 */
+    attn_real (*max)(const attn_real *x, size_t n); /* -inf for n = 0; ignores NaN */
     void (*axpy)(attn_real *y, attn_real a, const attn_real *x, size_t n); /* y += a x */
-    void (*scale)(attn_real *x, attn_real a, size_t n);              /* x *= a */
+    void (*scale)(attn_real *x, attn_real a, size_t n);                    /* x *= a */
 
     /* y = exp(x - shift), y == x allowed; returns the sum of y. exp(-inf) = 0. */
-    attn_real (*exp)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
+    attn_real (*exp_row)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
 };
 
-const struct attn_kernels *attn_kernels(void);        /* the chosen ones */
+const struct attn_kernels *attn_kernels(void);              /* the chosen ones */
 extern const struct attn_kernels *const attn_kernels_all[]; /* best first; ends in NULL */
+
+extern const struct attn_kernels attn_kernels_generic;
+#ifdef __x86_64__
+extern const struct attn_kernels attn_kernels_avx2, attn_kernels_avx512;
+#endif
 
 #endif

@@ -1,0 +1,127 @@
+/* One strip of B, K_BLOCK x tile_cols, at a time: it is copied where its
+ * columns are not adjacent or the strip is narrower than a tile, and stays in
+ * the first-level cache while all rows of A pass over it. */
+#include "gemm.h"
+
+#include "kernels.h"
+
+enum { K_BLOCK = 256, STRIP_BYTES = 128 };
+
+/* Room for the widest tile: two 64-byte vectors a row. */
+struct strip {
+    attn_real b[K_BLOCK * (STRIP_BYTES / sizeof(attn_real))];
+} __attribute__((aligned(64)));
+
+static void pack(struct strip *s, const struct attn_gemm *g, int k0, int K, int j0, int cols,
+                 int width)
+{
+    const attn_real *from = g->b + (size_t)k0 * g->b_row + (size_t)j0 * g->b_col;
+
+    for (int k = 0; k < K; k++, from += g->b_row) {
+        attn_real *to = s->b + (size_t)k * (size_t)width;
+        for (int j = 0; j < cols; j++) to[j] = from[(size_t)j * g->b_col];
+        for (int j = cols; j < width; j++) to[j] = 0;
+    }
+}
+
+static void multiply_strip(const struct attn_gemm *g, const struct attn_kernels *kernels,
+                           struct attn_tile t, int k0, int j0)
+{
+    for (int i = 0; i < g->M; i += kernels->tile_rows) {
+        t.rows = g->M - i < kernels->tile_rows ? g->M - i : kernels->tile_rows;
+        t.a = g->a + (size_t)i * g->a_row + (size_t)k0 * g->a_col;
+        t.c = g->c + (size_t)i * g->c_row + j0;
+        kernels->tile(&t);
+    }
+}
+
+static void clear(const struct attn_gemm *g)
+{
+    for (int i = 0; i < g->M; i++)
+        for (int j = 0; j < g->N; j++) g->c[(size_t)i * g->c_row + (size_t)j] = 0;
+}
+
+void attn_gemm(const struct attn_gemm *g)
+{
+    const struct attn_kernels *kernels = attn_kernels();
+    const int width = kernels->tile_cols;
+    struct strip s;
+
+    if (g->K == 0 && !g->add) clear(g);
+    for (int k0 = 0; k0 < g->K; k0 += K_BLOCK) {
+        const int K = g->K - k0 < K_BLOCK ? g->K - k0 : K_BLOCK;
+        for (int j0 = 0; j0 < g->N; j0 += width) {
+            const int cols = g->N - j0 < width ? g->N - j0 : width;
+            struct attn_tile t = {.c_row = g->c_row,
+                                  .a_row = g->a_row,
+                                  .a_col = g->a_col,
+                                  .K = K,
+                                  .cols = cols,
+                                  .alpha = g->alpha,
+                                  .add = g->add || k0 > 0};
+            if (cols < width || g->b_col != 1) {
+                pack(&s, g, k0, K, j0, cols, width);
+                t.b = s.b;
+                t.b_row = (size_t)width;
+            } else {
+                t.b = g->b + (size_t)k0 * g->b_row + j0;
+                t.b_row = g->b_row;
+            }
+            multiply_strip(g, kernels, t, k0, j0);
+        }
+    }
+}
+
+void attn_gemm_nn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
+                  bool add)
+{
+    attn_gemm(&(struct attn_gemm){.M = M,
+                                  .N = N,
+                                  .K = K,
+                                  .alpha = 1,
+                                  .a = a,
+                                  .a_row = (size_t)K,
+                                  .a_col = 1,
+                                  .b = b,
+                                  .b_row = (size_t)N,
+                                  .b_col = 1,
+                                  .c = c,
+                                  .c_row = (size_t)N,
+                                  .add = add});
+}
+
+void attn_gemm_nt(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
+                  bool add)
+{
+    attn_gemm(&(struct attn_gemm){.M = M,
+                                  .N = N,
+                                  .K = K,
+                                  .alpha = 1,
+                                  .a = a,
+                                  .a_row = (size_t)K,
+                                  .a_col = 1,
+                                  .b = b,
+                                  .b_row = 1,
+                                  .b_col = (size_t)K,
+                                  .c = c,
+                                  .c_row = (size_t)N,
+                                  .add = add});
+}
+
+void attn_gemm_tn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
+                  bool add)
+{
+    attn_gemm(&(struct attn_gemm){.M = M,
+                                  .N = N,
+                                  .K = K,
+                                  .alpha = 1,
+                                  .a = a,
+                                  .a_row = 1,
+                                  .a_col = (size_t)M,
+                                  .b = b,
+                                  .b_row = (size_t)N,
+                                  .b_col = 1,
+                                  .c = c,
+                                  .c_row = (size_t)N,
+                                  .add = add});
+}
