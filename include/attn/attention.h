@@ -67,13 +67,17 @@ size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n);
 ATTN_MUST_CHECK const char *attn_attention_check(const struct attn_attention *a,
                                                  struct attn_error *e);
 
-/* What forward leaves for backward, and room to work in. Owned by whoever owns the arena. */
+/* What forward leaves for backward, and one head's room to work in. Owned by
+ * whoever owns the arena; good for any sizes up to those it was made for. */
 struct attn_saved {
     attn_real *p;           /* (B, H, Tq, Tk), zero where a key may not be seen */
     attn_real *lse;         /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
     attn_real *score;       /* (B, H, Tq, Tk) capped scores; with a soft cap only */
-    attn_real *work;        /* one head's room */
+    attn_real *dp, *ds;     /* (Tq, Tk) */
+    attn_real *k, *v;       /* (Tk, D), (Tk, Dv): copies without the keys that nobody sees */
+    attn_real *kind;        /* what the kind asks for */
     struct attn_span *span; /* (Tq) */
+    unsigned char *seen;    /* (Tk) */
 };
 struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_attention *a);
 

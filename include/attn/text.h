@@ -41,7 +41,7 @@ bool attn_number_parse(const char *s, double *x);
 bool attn_integer_parse(const char *s, int64_t *x); /* decimal digits and a sign only */
 
 /* The code point at *s and *s moved behind it; -1 when the bytes before end
- * are no valid UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+ * are no valid UTF-8 (RFC 3629: no surrogates, no overlong forms), and *s stays. */
 int32_t attn_utf8_next(const char **s, const char *end);
 
 /* Writes a code point, returns its length in bytes (1 to 4). No NUL is added. */

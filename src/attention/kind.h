@@ -1,0 +1,58 @@
+/* kind.h (private) - what a kind of attention is made of.
+ *
+ * A kind with a softmax writes its raw scores and calls attn_weigh_forward;
+ * backward it gets dS from attn_weigh_backward and turns it into dq, dk and the
+ * gradient of its own weights. Masks, caps and positions are outside it. */
+#ifndef ATTN_SRC_KIND_H
+#define ATTN_SRC_KIND_H
+
+#include <stddef.h>
+
+#include "attn/attention.h"
+
+/* One head of one sequence. Rows of q are q_row apart, and so on; p, score and
+ * what belongs to them are (Tq, Tk) dense. */
+struct attn_head {
+    int Tq, Tk, D, Dv;
+    const attn_real *q, *k, *v;
+    size_t q_row, k_row, v_row;
+    attn_real *o;
+    size_t o_row;
+    attn_real *p, *lse, *score;
+    const struct attn_span *span; /* (Tq) */
+    int lo, hi;                   /* keys outside are seen by no query and must not be read */
+    int offset;                   /* query i stands at key i + offset */
+    const unsigned char *keep;    /* (Tq, Tk) or NULL */
+    const attn_real *bias;        /* (Tq, Tk) or NULL */
+    attn_real slope;
+    attn_real scale, softcap;
+    const attn_real *weights;  /* this head's */
+    attn_real *dp, *ds, *kind; /* room */
+};
+
+struct attn_head_grad {
+    const attn_real *d_o; /* rows o_row apart, as o */
+    attn_real *dq, *dk, *dv;
+    size_t dk_row, dv_row;       /* dq has rows q_row apart */
+    attn_real *dweights, *dbias; /* NULL: not wanted */
+};
+
+struct attn_kind {
+    const char *name, *formula;
+    attn_real (*default_scale)(int D);
+    size_t (*weights)(int D);              /* learned reals per head; NULL: none */
+    size_t (*room)(int Tq, int Tk, int D); /* reals of h->kind; NULL: none */
+    void (*forward)(const struct attn_head *h);
+    void (*backward)(const struct attn_head *h, const struct attn_head_grad *g);
+};
+
+attn_real attn_scale_by_width(int D); /* 1 / sqrt(D) */
+
+/* p holds raw scores in columns lo..hi-1: caps, biases, masks, softmax, then o = p v. */
+void attn_weigh_forward(const struct attn_head *h);
+
+/* Adds to dv and dbias; returns ds = dL/d(raw score) (Tq, Tk), 0 where a key is
+ * not seen; it lies in h->ds. */
+const attn_real *attn_weigh_backward(const struct attn_head *h, const struct attn_head_grad *g);
+
+#endif

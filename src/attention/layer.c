@@ -1,0 +1,236 @@
+#include "attn/layer.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <string.h>
+
+#include "attn/linear.h"
+#include "attn/residual.h"
+
+static bool adds_code(const struct attn_layer *l)
+{
+    return l->position && (l->position->learned || l->position->code);
+}
+
+static bool fits(int a, int b)
+{
+    return (long long)a * b <= INT_MAX;
+}
+
+const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e)
+{
+    const struct attn_shape n = layer->core.n;
+    const char *wrong = attn_attention_check(&layer->core, e);
+
+    if (wrong) return wrong;
+    if (layer->C < 1 || layer->Cy < 1 || layer->Co < 1)
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "widths of x, y and out are %d, %d, %d: expected 1 or more", layer->C,
+                         layer->Cy, layer->Co);
+    if (layer->position && layer->position->even && n.D % 2)
+        return attn_fail(e, ATTN_BAD_USAGE, "position %s: expected an even head width, not %d",
+                         layer->position->name, n.D);
+    if (adds_code(layer) && layer->C != layer->Cy)
+        return attn_fail(e, ATTN_BAD_USAGE, "position %s: x and y have widths %d and %d, one code",
+                         layer->position->name, layer->C, layer->Cy);
+    if (!fits(n.B, n.Tq) || !fits(n.B, n.Tk) || !fits(n.H, n.D) || !fits(n.H, n.Dv))
+        return attn_fail(e, ATTN_OUT_OF_MEMORY, "a layer of more than %d rows or columns", INT_MAX);
+    layer->core.q = attn_stride_rows(n.Tq, n.H, n.D);
+    layer->core.k = attn_stride_rows(n.Tk, n.Hkv, n.D);
+    layer->core.v = attn_stride_rows(n.Tk, n.Hkv, n.Dv);
+    layer->core.o = attn_stride_rows(n.Tq, n.H, n.Dv);
+    return NULL;
+}
+
+static int longest(struct attn_shape n)
+{
+    return n.Tq > n.Tk ? n.Tq : n.Tk;
+}
+
+static attn_real *take(struct attn_arena *arena, int B, int T, int columns)
+{
+    return attn_arena_reals(arena,
+                            attn_size_mul((size_t)B, attn_size_mul((size_t)T, (size_t)columns)));
+}
+
+struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct attn_layer *l)
+{
+    const struct attn_shape n = l->core.n;
+    const int queries = n.H * n.D, keys = n.Hkv * n.D, values = n.Hkv * n.Dv, out = n.H * n.Dv;
+    struct attn_layer_saved s = {0};
+
+    s.q = take(arena, n.B, n.Tq, queries);
+    s.k = take(arena, n.B, n.Tk, keys);
+    s.v = take(arena, n.B, n.Tk, values);
+    s.o = take(arena, n.B, n.Tq, out);
+    s.dq = take(arena, n.B, n.Tq, queries);
+    s.dk = take(arena, n.B, n.Tk, keys);
+    s.dv = take(arena, n.B, n.Tk, values);
+    s.d_o = take(arena, n.B, n.Tq, out);
+    if (adds_code(l)) {
+        s.xq = take(arena, n.B, n.Tq, l->C);
+        s.yk = take(arena, n.B, n.Tk, l->Cy);
+        s.dcode = take(arena, n.B, longest(n), l->C);
+        s.code = take(arena, 1, longest(n), l->C);
+    }
+    if (l->position && l->position->rotate) {
+        s.turn_q = take(arena, 1, n.Tq, n.D);
+        s.turn_k = take(arena, 1, n.Tk, n.D);
+    }
+    s.slopes = attn_arena_reals(arena, (size_t)n.H);
+    s.core = attn_saved_take(arena, &l->core);
+    return s;
+}
+
+static const attn_real *code_of(const struct attn_layer_saved *s,
+                                const struct attn_layer_weights *w, const struct attn_layer *l)
+{
+    if (l->position->learned) return w->code;
+    l->position->code(s->code, longest(l->core.n), l->C);
+    return s->code;
+}
+
+static void add_code(attn_real *to, const attn_real *x, const attn_real *code, int B, size_t n)
+{
+    for (int b = 0; b < B; b++, to += n, x += n) attn_residual_forward(to, x, code, n);
+}
+
+/* What W_Q and W_K read: x and y, plus the code where one is added. */
+struct sources {
+    const attn_real *xq, *yk, *y;
+};
+
+static struct sources sources_of(const struct attn_layer_saved *s, const attn_real *x,
+                                 const attn_real *y, const struct attn_layer *l)
+{
+    const attn_real *values = y ? y : x;
+
+    if (!adds_code(l)) return (struct sources){.xq = x, .yk = values, .y = values};
+    return (struct sources){.xq = s->xq, .yk = y ? s->yk : s->xq, .y = values};
+}
+
+static void rotate(attn_real *x, const struct attn_layer *l, const attn_real *turn, int direction,
+                   int T, int heads)
+{
+    const struct attn_stride stride = attn_stride_rows(T, heads, l->core.n.D);
+
+    for (int b = 0; b < l->core.n.B; b++)
+        for (int h = 0; h < heads; h++)
+            l->position->rotate(x + (size_t)b * stride.batch + (size_t)h * stride.head, stride.row,
+                                turn, direction, T, l->core.n.D);
+}
+
+/* The core with the slopes of this position, where it has slopes. */
+static struct attn_attention core_of(const struct attn_layer *l, const struct attn_layer_saved *s)
+{
+    struct attn_attention core = l->core;
+
+    if (l->position && l->position->slopes) {
+        l->position->slopes(s->slopes, core.n.H);
+        core.mask.slopes = s->slopes;
+    }
+    return core;
+}
+
+void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const attn_real *x,
+                        const attn_real *y, const struct attn_layer_weights *w,
+                        const struct attn_layer *layer)
+{
+    const struct attn_shape n = layer->core.n;
+    const int rows = n.B * n.Tq, keys = n.B * n.Tk;
+    const struct sources from = sources_of(saved, x, y, layer);
+    const struct attn_attention core = core_of(layer, saved);
+
+    assert(y || n.Tq == n.Tk);
+    if (adds_code(layer)) {
+        const attn_real *code = code_of(saved, w, layer);
+        add_code(saved->xq, x, code, n.B, (size_t)n.Tq * (size_t)layer->C);
+        if (y) add_code(saved->yk, y, code, n.B, (size_t)n.Tk * (size_t)layer->Cy);
+    }
+    attn_linear_forward(saved->q, from.xq, w->wq, w->bq, rows, layer->C, n.H * n.D);
+    attn_linear_forward(saved->k, from.yk, w->wk, w->bk, keys, layer->Cy, n.Hkv * n.D);
+    attn_linear_forward(saved->v, from.y, w->wv, w->bv, keys, layer->Cy, n.Hkv * n.Dv);
+    if (layer->position && layer->position->rotate) {
+        attn_position_turns(saved->turn_q, attn_mask_offset(&core.mask, n.Tq, n.Tk), n.Tq, n.D);
+        attn_position_turns(saved->turn_k, 0, n.Tk, n.D);
+        rotate(saved->q, layer, saved->turn_q, 1, n.Tq, n.H);
+        rotate(saved->k, layer, saved->turn_k, 1, n.Tk, n.Hkv);
+    }
+    attn_attention_forward(w->wo ? saved->o : out, &saved->core, saved->q, saved->k, saved->v,
+                           w->kind, &core);
+    if (w->wo) attn_linear_forward(out, saved->o, w->wo, w->bo, rows, n.H * n.Dv, layer->Co);
+}
+
+static void clear(attn_real *a, int rows, int columns)
+{
+    memset(a, 0, (size_t)rows * (size_t)columns * sizeof *a);
+}
+
+/* The gradient of x + code, dz (B, n), goes to x as it is and to the code summed over B. */
+static void split_code(attn_real *dx, attn_real *dcode, const attn_real *dz, int B, size_t n)
+{
+    for (int b = 0; b < B; b++) {
+        for (size_t i = 0; dx && i < n; i++) dx[(size_t)b * n + i] += dz[(size_t)b * n + i];
+        for (size_t i = 0; dcode && i < n; i++) dcode[i] += dz[(size_t)b * n + i];
+    }
+}
+
+/* Back through Q = xq W_Q, K = yk W_K, V = y W_V into weights, x and y. Where a
+ * code was added, what W_Q and W_K send back is collected first. */
+static void backward_projections(const struct attn_layer_grads *g, struct attn_layer_saved *s,
+                                 const struct sources *from, bool cross,
+                                 const struct attn_layer_weights *w, const struct attn_layer *l)
+{
+    const struct attn_shape n = l->core.n;
+    const int rows = n.B * n.Tq, keys = n.B * n.Tk, C = l->C, Cy = l->Cy;
+    const bool code = adds_code(l);
+    attn_real *dy = cross ? g->dy : g->dx;
+
+    if (code) clear(s->dcode, rows, C);
+    attn_linear_backward(code ? s->dcode : g->dx, g->wq, g->bq, s->dq, from->xq, w->wq, rows, C,
+                         n.H * n.D);
+    if (code && cross) {
+        split_code(g->dx, g->code, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
+        clear(s->dcode, keys, Cy);
+    }
+    attn_linear_backward(code ? s->dcode : dy, g->wk, g->bk, s->dk, from->yk, w->wk, keys, Cy,
+                         n.Hkv * n.D);
+    if (code) split_code(dy, g->code, s->dcode, n.B, (size_t)n.Tk * (size_t)Cy);
+    attn_linear_backward(dy, g->wv, g->bv, s->dv, from->y, w->wv, keys, Cy, n.Hkv * n.Dv);
+}
+
+/* Each step undoes the forward step of the same name, last first:
+ *
+ *   out = O W_O + b_O     dO = dout W_O^T,  dW_O += O^T dout
+ *   O = attention         dQ, dK, dV from attention.h
+ *   Q <- turn(Q)          dQ <- turn back(dQ), a rotation's transpose; K alike
+ *   Q = x W_Q + b_Q       dW_Q += x^T dQ,  dx += dQ W_Q^T; K and V alike
+ *
+ * x is read by up to three projections and its gradient is the sum of all. */
+void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout,
+                         struct attn_layer_saved *saved, const attn_real *x, const attn_real *y,
+                         const struct attn_layer_weights *w, const struct attn_layer *layer)
+{
+    const struct attn_shape n = layer->core.n;
+    const int rows = n.B * n.Tq, keys = n.B * n.Tk;
+    const struct sources from = sources_of(saved, x, y, layer);
+    const struct attn_attention core = core_of(layer, saved);
+    const struct attn_attention_grads into = {
+        .dq = saved->dq, .dk = saved->dk, .dv = saved->dv, .dweights = g->kind, .dbias = g->bias};
+
+    if (w->wo) {
+        clear(saved->d_o, rows, n.H * n.Dv);
+        attn_linear_backward(saved->d_o, g->wo, g->bo, dout, saved->o, w->wo, rows, n.H * n.Dv,
+                             layer->Co);
+    }
+    clear(saved->dq, rows, n.H * n.D);
+    clear(saved->dk, keys, n.Hkv * n.D);
+    clear(saved->dv, keys, n.Hkv * n.Dv);
+    attn_attention_backward(&into, w->wo ? saved->d_o : dout, &saved->core, saved->q, saved->k,
+                            saved->v, w->kind, &core);
+    if (layer->position && layer->position->rotate) {
+        rotate(saved->dq, layer, saved->turn_q, -1, n.Tq, n.H);
+        rotate(saved->dk, layer, saved->turn_k, -1, n.Tk, n.Hkv);
+    }
+    backward_projections(g, saved, &from, y != NULL, w, layer);
+}
