@@ -19,9 +19,11 @@ ATTN_MUST_CHECK const char *attn_file_read(char **data, size_t *size, const char
                                            size_t limit, struct attn_error *e);
 
 /* Replaces path by n bytes: written to a temporary name in the same folder,
- * every write checked, fsync, close, rename, fsync of the folder. On any
- * failure the old file is as it was and the temporary one is gone
- * (ATTN_CANNOT_WRITE). */
+ * every write checked, fsync, rename, fsync of the folder. On any failure the
+ * old file is as it was and the temporary one is gone (ATTN_CANNOT_WRITE); only
+ * where the folder's fsync fails is the new one there, and the message says so.
+ * A link is followed, the old file's mode is kept; what is no regular file, or
+ * is read-only, is refused. */
 ATTN_MUST_CHECK const char *attn_file_write(const char *path, const void *data, size_t n,
                                             struct attn_error *e);
 

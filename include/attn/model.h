@@ -62,6 +62,9 @@ struct attn_model {
     size_t count; /* reals in w and g */
     int parameters;
     struct attn_parameter *parameter;
+    attn_real *p;                  /* (B, T, outputs): softmax of the readout */
+    int *pooled_targets;           /* (B): when pooled, each sequence has the target */
+    unsigned char *pooled_counted; /* of its first position */
     int operations;
     struct attn_operation *operation; /* src/model/operation.h */
     void *block;                      /* what attn_model_free gives back; NULL: caller's memory */

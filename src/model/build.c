@@ -1,0 +1,293 @@
+/* Settings to a list of operations. The list is gone through twice with the
+ * same code: once to measure, writing to a spare operation, once to place. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "operation.h"
+
+struct builder {
+    struct attn_model *m;
+    struct attn_arena *arena;
+    struct attn_signal *signal;
+    struct attn_model_sizes n;
+    bool placing;
+    struct attn_operation spare;
+    struct attn_signal spare_signal;
+};
+
+/* Where a weight lies: its array and the array of its gradient. */
+struct weight {
+    attn_real *w, *g;
+};
+
+static struct weight add_parameter(struct builder *b, const char *name, int rows, int columns,
+                                   double mean, double std)
+{
+    const size_t count = attn_size_mul((size_t)rows, (size_t)columns), offset = b->n.count;
+    const int index = b->n.parameters++;
+
+    b->n.count = offset > SIZE_MAX - count ? SIZE_MAX : offset + count;
+    if (!b->placing) return (struct weight){NULL, NULL};
+    struct attn_parameter *p = &b->m->parameter[index];
+    *p = (struct attn_parameter){
+        .rank = rows == 1 ? 1 : 2, .offset = offset, .count = count, .mean = mean, .std = std};
+    snprintf(p->name, sizeof p->name, "%s", name);
+    p->shape[0] = (size_t)(rows == 1 ? columns : rows);
+    p->shape[1] = (size_t)(rows == 1 ? 0 : columns);
+    return (struct weight){b->m->w + offset, b->m->g + offset};
+}
+
+/* A matrix (in, out) that starts as N(0, init^2 / in). */
+static struct weight add_matrix(struct builder *b, const char *name, int in, int out)
+{
+    return add_parameter(b, name, in, out, 0, b->m->settings.init / sqrt((double)in));
+}
+
+static struct weight add_bias(struct builder *b, const char *name, int n)
+{
+    if (!b->m->settings.bias) return (struct weight){NULL, NULL};
+    return add_parameter(b, name, 1, n, 0, 0);
+}
+
+/* A signal without arrays: what comes from outside the model. */
+static struct attn_signal *add_bare_signal(struct builder *b, int width, bool pooled)
+{
+    struct attn_signal *s = b->placing ? &b->signal[b->n.signals] : &b->spare_signal;
+
+    b->n.signals++;
+    *s = (struct attn_signal){.width = width, .pooled = pooled};
+    return s;
+}
+
+static struct attn_signal *add_signal(struct builder *b, int width, bool pooled)
+{
+    const size_t rows = attn_size_mul((size_t)b->m->B, pooled ? 1 : (size_t)b->m->T);
+    struct attn_signal *s = add_bare_signal(b, width, pooled);
+
+    s->value = attn_arena_reals(b->arena, attn_size_mul(rows, (size_t)width));
+    s->grad = attn_arena_reals(b->arena, attn_size_mul(rows, (size_t)width));
+    return s;
+}
+
+/* An operation from `in` to a new signal of that width. */
+static struct attn_operation *add_operation(struct builder *b,
+                                            const struct attn_operation_type *type,
+                                            const struct attn_signal *in, int width)
+{
+    struct attn_operation *o = b->placing ? &b->m->operation[b->n.operations] : &b->spare;
+    const bool pooled = in->pooled || type == &attn_op_pool;
+
+    b->n.operations++;
+    memset(o, 0, sizeof *o);
+    o->type = type;
+    o->in = in;
+    o->out = add_signal(b, width, pooled);
+    return o;
+}
+
+static const struct attn_signal *add_linear(struct builder *b, const struct attn_signal *in,
+                                            const char *name, int width)
+{
+    char w_name[24], b_name[24];
+    struct attn_operation *o = add_operation(b, &attn_op_linear, in, width);
+
+    snprintf(w_name, sizeof w_name, "%s.w", name);
+    snprintf(b_name, sizeof b_name, "%s.b", name);
+    const struct weight w = add_matrix(b, w_name, in->width, width);
+    const struct weight bias = add_bias(b, b_name, width);
+    o->w = w.w;
+    o->dw = w.g;
+    o->bias = bias.w;
+    o->dbias = bias.g;
+    return o->out;
+}
+
+static const struct attn_signal *add_norm(struct builder *b, const struct attn_signal *in,
+                                          const char *name)
+{
+    const size_t rows = attn_size_mul((size_t)b->m->B, (size_t)b->m->T);
+    struct attn_operation *o;
+    char part[24];
+
+    if (!b->m->settings.norm) return in;
+    o = add_operation(b, &attn_op_norm, in, in->width);
+    snprintf(part, sizeof part, "%s.gain", name);
+    const struct weight gain = add_parameter(b, part, 1, in->width, 1, 0);
+    snprintf(part, sizeof part, "%s.bias", name);
+    const struct weight bias = add_parameter(b, part, 1, in->width, 0, 0);
+    o->w = gain.w;
+    o->dw = gain.g;
+    o->bias = bias.w;
+    o->dbias = bias.g;
+    o->mean = attn_arena_reals(b->arena, rows);
+    o->rstd = attn_arena_reals(b->arena, rows);
+    return o->out;
+}
+
+static const struct attn_signal *add_residual(struct builder *b, const struct attn_signal *stream,
+                                              const struct attn_signal *branch)
+{
+    struct attn_operation *o;
+
+    if (!b->m->settings.residual) return branch;
+    o = add_operation(b, &attn_op_residual, stream, stream->width);
+    o->branch = branch;
+    return o->out;
+}
+
+static const struct attn_signal *add_code(struct builder *b, const struct attn_signal *in)
+{
+    const struct attn_position *position = attn_position_find(b->m->settings.position);
+    struct attn_operation *o;
+
+    if (b->m->settings.position_in_qk || (!position->learned && !position->code)) return in;
+    o = add_operation(b, &attn_op_code, in, in->width);
+    o->position = position;
+    if (position->learned) {
+        const struct weight code = add_parameter(b, "position", b->m->T, in->width, 0, 1);
+        o->w = code.w;
+        o->dw = code.g;
+    } else {
+        o->code = attn_arena_reals(b->arena, attn_size_mul((size_t)b->m->T, (size_t)in->width));
+    }
+    return o->out;
+}
+
+static const struct attn_signal *add_input(struct builder *b)
+{
+    const struct attn_model_settings *s = &b->m->settings;
+    const struct attn_signal *in = add_bare_signal(b, s->features, false);
+    struct attn_operation *o;
+
+    if (s->vocabulary == 0) return add_linear(b, in, "input", s->width);
+    o = add_operation(b, &attn_op_embed, in, s->width);
+    const struct weight table = add_parameter(b, "embedding", s->vocabulary, s->width, 0, 1);
+    o->w = table.w;
+    o->dw = table.g;
+    return o->out;
+}
+
+static struct attn_layer layer_settings(const struct attn_model *m)
+{
+    const struct attn_model_settings *s = &m->settings;
+    const int D = s->head_width ? s->head_width : s->width / s->heads;
+    const struct attn_shape n = {.B = m->B,
+                                 .H = s->heads,
+                                 .Hkv = s->kv_heads ? s->kv_heads : s->heads,
+                                 .Tq = m->T,
+                                 .Tk = m->T,
+                                 .D = D,
+                                 .Dv = D};
+    const struct attn_position *position = attn_position_find(s->position);
+    const bool in_stream = (position->learned || position->code) && !s->position_in_qk;
+
+    return (struct attn_layer){.C = s->width,
+                               .Cy = s->width,
+                               .Co = s->width,
+                               .position = in_stream ? NULL : position,
+                               .core = {.n = n,
+                                        .kind = attn_kind_find(s->kind),
+                                        .scale = (attn_real)s->scale,
+                                        .softcap = (attn_real)s->softcap,
+                                        .mask = {.causal = s->causal}}};
+}
+
+static struct weight named(struct builder *b, const char *layer, const char *name, int in, int out,
+                           double std)
+{
+    char full[32];
+
+    snprintf(full, sizeof full, "%s.%s", layer, name);
+    return add_parameter(b, full, in, out, 0, std);
+}
+
+static void add_attention_weights(struct builder *b, struct attn_operation *o, const char *layer)
+{
+    const struct attn_model_settings *s = &b->m->settings;
+    const struct attn_shape n = o->layer.core.n;
+    const int queries = n.H * n.D, keys = n.Hkv * n.D, values = n.Hkv * n.Dv, C = s->width;
+    const int kind = (int)(attn_kind_weights(o->layer.core.kind, n) / (size_t)n.H);
+    const double std = s->init / sqrt((double)C);
+    struct weight wq, wk, wv, wo = {0}, bq = {0}, bk = {0}, bv = {0}, bo = {0}, wkind = {0},
+                              code = {0};
+
+    wq = named(b, layer, "wq", C, queries, std);
+    wk = s->tied ? wq : named(b, layer, "wk", C, keys, std);
+    wv = named(b, layer, "wv", C, values, std);
+    if (s->output) wo = named(b, layer, "wo", n.H * n.Dv, C, s->init / sqrt((double)(n.H * n.Dv)));
+    if (s->bias) {
+        bq = named(b, layer, "bq", 1, queries, 0);
+        bk = s->tied ? bq : named(b, layer, "bk", 1, keys, 0);
+        bv = named(b, layer, "bv", 1, values, 0);
+        if (s->output) bo = named(b, layer, "bo", 1, C, 0);
+    }
+    if (kind) wkind = named(b, layer, "kind", n.H, kind, s->init / sqrt((double)n.D));
+    if (o->layer.position && o->layer.position->learned)
+        code = named(b, layer, "position", b->m->T, C, 1);
+    o->weights = (struct attn_layer_weights){wq.w, wk.w, wv.w, wo.w,    bq.w,
+                                             bk.w, bv.w, bo.w, wkind.w, code.w};
+    o->grads = (struct attn_layer_grads){.wq = wq.g,
+                                         .wk = wk.g,
+                                         .wv = wv.g,
+                                         .wo = wo.g,
+                                         .bq = bq.g,
+                                         .bk = bk.g,
+                                         .bv = bv.g,
+                                         .bo = bo.g,
+                                         .kind = wkind.g,
+                                         .code = code.g,
+                                         .dx = o->in->grad};
+}
+
+static const struct attn_signal *add_attention(struct builder *b, const struct attn_signal *in,
+                                               const char *layer)
+{
+    struct attn_operation *o = add_operation(b, &attn_op_attention, in, b->m->settings.width);
+
+    o->layer = layer_settings(b->m);
+    add_attention_weights(b, o, layer);
+    o->saved = attn_layer_take(b->arena, &o->layer);
+    return o->out;
+}
+
+static const struct attn_signal *add_mlp(struct builder *b, const struct attn_signal *in,
+                                         const char *layer)
+{
+    const struct attn_model_settings *s = &b->m->settings;
+    char name[24];
+
+    snprintf(name, sizeof name, "%.15s.mlp1", layer);
+    struct attn_operation *o =
+        add_operation(b, &attn_op_activation, add_linear(b, in, name, s->mlp), s->mlp);
+    o->activation = attn_activation_find(s->activation);
+    snprintf(name, sizeof name, "%.15s.mlp2", layer);
+    return add_linear(b, o->out, name, s->width);
+}
+
+static const struct attn_signal *add_block(struct builder *b, const struct attn_signal *x, int l)
+{
+    char layer[16], norm[24];
+
+    snprintf(layer, sizeof layer, "layer%d", l);
+    snprintf(norm, sizeof norm, "%s.norm1", layer);
+    x = add_residual(b, x, add_attention(b, add_norm(b, x, norm), layer));
+    if (b->m->settings.mlp) {
+        snprintf(norm, sizeof norm, "%s.norm2", layer);
+        x = add_residual(b, x, add_mlp(b, add_norm(b, x, norm), layer));
+    }
+    return x;
+}
+
+struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_signal *signal,
+                                        struct attn_arena *arena)
+{
+    struct builder b = {.m = m, .arena = arena, .signal = signal, .placing = arena->base != NULL};
+    const struct attn_signal *x = add_code(&b, add_input(&b));
+
+    for (int l = 0; l < m->settings.layers; l++) x = add_block(&b, x, l);
+    x = add_norm(&b, x, "norm");
+    if (m->settings.pool) x = add_operation(&b, &attn_op_pool, x, x->width)->out;
+    add_linear(&b, x, "readout", m->settings.outputs);
+    return b.n;
+}

@@ -1,0 +1,197 @@
+#include "attn/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "attn/cross_entropy.h"
+#include "attn/mse.h"
+#include "attn/rng.h"
+#include "operation.h"
+
+static const char *check_names(const struct attn_model_settings *s, struct attn_error *e)
+{
+    if (!attn_kind_find(s->kind))
+        return attn_fail(e, ATTN_BAD_USAGE, "no kind of attention is called '%s'", s->kind);
+    if (!attn_position_find(s->position))
+        return attn_fail(e, ATTN_BAD_USAGE, "no position is called '%s'", s->position);
+    if (!attn_activation_find(s->activation))
+        return attn_fail(e, ATTN_BAD_USAGE, "no activation is called '%s'", s->activation);
+    return NULL;
+}
+
+static const char *check_heads(const struct attn_model_settings *s, struct attn_error *e)
+{
+    const int kv = s->kv_heads ? s->kv_heads : s->heads;
+
+    if (s->heads < 1 || kv < 1 || s->heads % kv)
+        return attn_fail(e, ATTN_BAD_USAGE, "heads %d on kv-heads %d: expected a multiple",
+                         s->heads, kv);
+    if (!s->head_width && s->width % s->heads)
+        return attn_fail(e, ATTN_BAD_USAGE, "width %d is no multiple of heads %d: give head-width",
+                         s->width, s->heads);
+    const int D = s->head_width ? s->head_width : s->width / s->heads;
+    if (attn_position_find(s->position)->even && D % 2)
+        return attn_fail(e, ATTN_BAD_USAGE, "position %s: expected an even head width, not %d",
+                         s->position, D);
+    if (s->tied && kv != s->heads)
+        return attn_fail(e, ATTN_BAD_USAGE, "tied W_Q = W_K: expected as many kv-heads as heads");
+    if (!s->output && (long long)s->heads * D != s->width)
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "without W_O the width %d must be heads times head width, %d x %d",
+                         s->width, s->heads, D);
+    return NULL;
+}
+
+const char *attn_model_check(const struct attn_model_settings *s, struct attn_error *e)
+{
+    const char *wrong = check_names(s, e);
+
+    if (wrong) return wrong;
+    if (s->layers < 1 || s->width < 1 || s->outputs < 1 || s->mlp < 0 || s->head_width < 0)
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "layers %d, width %d, outputs %d: expected 1 or more; mlp %d, head width "
+                         "%d: 0 or more",
+                         s->layers, s->width, s->outputs, s->mlp, s->head_width);
+    if (s->vocabulary < 0 || (s->vocabulary ? s->fields : s->features) < 1)
+        return attn_fail(e, ATTN_BAD_USAGE, "expected a vocabulary with ids, or real inputs");
+    if (!(s->init > 0) || isinf(s->init))
+        return attn_fail(e, ATTN_BAD_USAGE, "init: expected a number above 0");
+    if (!isfinite(s->scale)) return attn_fail(e, ATTN_BAD_USAGE, "scale: expected a finite number");
+    if (!(s->softcap >= 0) || isinf(s->softcap))
+        return attn_fail(e, ATTN_BAD_USAGE, "softcap: expected 0 (none) or more");
+    return check_heads(s, e);
+}
+
+void attn_model_place(struct attn_model *m, struct attn_arena *arena,
+                      const struct attn_model_settings *s, int B, int T)
+{
+    struct attn_arena measure = {0};
+    struct attn_signal *signal;
+
+    *m = (struct attn_model){.settings = *s, .B = B, .T = T};
+    const struct attn_model_sizes n = attn_model_list(m, NULL, &measure);
+    m->count = n.count;
+    m->parameters = n.parameters;
+    m->operations = n.operations;
+    m->w = attn_arena_reals(arena, n.count);
+    m->g = attn_arena_reals(arena, n.count);
+    m->parameter = attn_arena_take(arena, (size_t)n.parameters, sizeof *m->parameter);
+    m->operation = attn_arena_take(arena, (size_t)n.operations, sizeof *m->operation);
+    m->p = attn_arena_reals(arena,
+                            attn_size_mul(attn_size_mul((size_t)B, (size_t)T), (size_t)s->outputs));
+    m->pooled_targets = attn_arena_take(arena, (size_t)B, sizeof *m->pooled_targets);
+    m->pooled_counted = attn_arena_take(arena, (size_t)B, 1);
+    signal = attn_arena_take(arena, (size_t)n.signals, sizeof *signal);
+    if (arena->base)
+        attn_model_list(m, signal, arena);
+    else
+        attn_arena_take(arena, measure.used, 1);
+}
+
+const char *attn_model_new(struct attn_model *m, const struct attn_model_settings *s, int B, int T,
+                           struct attn_error *e)
+{
+    struct attn_arena arena = {0};
+    const char *wrong = attn_model_check(s, e);
+    void *block;
+
+    if (wrong) return wrong;
+    attn_model_place(m, &arena, s, B, T);
+    block = attn_alloc(arena.used, 1);
+    if (!block) return attn_fail_memory(e, "model");
+    arena = (struct attn_arena){.base = block};
+    attn_model_place(m, &arena, s, B, T);
+    m->block = block;
+    return NULL;
+}
+
+void attn_model_free(struct attn_model *m)
+{
+    attn_free(m->block);
+    *m = (struct attn_model){0};
+}
+
+void attn_model_start(struct attn_model *m, uint64_t seed)
+{
+    for (int i = 0; i < m->parameters; i++) {
+        const struct attn_parameter *p = &m->parameter[i];
+        struct attn_rng rng = attn_rng_at(seed, ATTN_STREAM_WEIGHTS, 0, (uint32_t)i);
+
+        for (size_t j = 0; j < p->count; j++)
+            m->w[p->offset + j] =
+                (attn_real)(p->std != 0 ? p->mean + p->std * attn_rng_normal(&rng) : p->mean);
+    }
+    attn_model_zero(m);
+}
+
+void attn_model_zero(struct attn_model *m)
+{
+    memset(m->g, 0, m->count * sizeof *m->g);
+}
+
+static const struct attn_signal *readout(const struct attn_model *m)
+{
+    return m->operation[m->operations - 1].out;
+}
+
+/* A pooled sequence has the target of its first position. */
+static void gather_pooled(struct attn_model *m, const struct attn_batch *b)
+{
+    for (int i = 0; i < b->B; i++) {
+        const size_t first = (size_t)i * (size_t)b->T;
+        if (b->targets) m->pooled_targets[i] = b->targets[first];
+        if (b->counted) m->pooled_counted[i] = b->counted[first];
+    }
+}
+
+struct attn_loss attn_model_forward(struct attn_model *m, const struct attn_batch *b)
+{
+    const bool pool = m->settings.pool;
+    const int rows = pool ? b->B : b->B * b->T, outputs = m->settings.outputs;
+
+    for (int i = 0; i < m->operations; i++) m->operation[i].type->forward(&m->operation[i], b);
+    if (pool) gather_pooled(m, b);
+    if (m->settings.regression)
+        return attn_mse_forward(readout(m)->value, b->values, pool ? m->pooled_counted : b->counted,
+                                rows, outputs);
+    return attn_cross_entropy_forward(m->p, readout(m)->value,
+                                      pool ? m->pooled_targets : b->targets, rows, outputs);
+}
+
+static void clear_gradients(struct attn_model *m, const struct attn_batch *b)
+{
+    for (int i = 0; i < m->operations; i++) {
+        const struct attn_signal *s = m->operation[i].out;
+        const size_t rows = s->pooled ? (size_t)b->B : (size_t)b->B * (size_t)b->T;
+        memset(s->grad, 0, rows * (size_t)s->width * sizeof *s->grad);
+    }
+}
+
+void attn_model_backward(struct attn_model *m, const struct attn_batch *b, attn_real scale)
+{
+    const bool pool = m->settings.pool;
+    const int rows = pool ? b->B : b->B * b->T, outputs = m->settings.outputs;
+
+    clear_gradients(m, b);
+    if (m->settings.regression)
+        attn_mse_backward(readout(m)->grad, readout(m)->value, b->values,
+                          pool ? m->pooled_counted : b->counted, scale, rows, outputs);
+    else
+        attn_cross_entropy_backward(readout(m)->grad, m->p, pool ? m->pooled_targets : b->targets,
+                                    scale, rows, outputs);
+    for (int i = m->operations - 1; i >= 0; i--)
+        m->operation[i].type->backward(&m->operation[i], b);
+}
+
+const attn_real *attn_model_output(const struct attn_model *m)
+{
+    return readout(m)->value;
+}
+
+const attn_real *attn_model_weights(const struct attn_model *m, int layer)
+{
+    for (int i = 0; i < m->operations; i++)
+        if (m->operation[i].type == &attn_op_attention && layer-- == 0)
+            return m->operation[i].saved.core.p;
+    return NULL;
+}

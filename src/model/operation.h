@@ -1,0 +1,59 @@
+/* operation.h (private) - one step of a model: reads signals, writes one.
+ *
+ * Forward walks the list up and overwrites out->value; backward walks it down
+ * and adds to in->grad and to the gradients of its weights. All calculus is
+ * in src/math and src/attention: an operation only knows where things lie. */
+#ifndef ATTN_SRC_OPERATION_H
+#define ATTN_SRC_OPERATION_H
+
+#include "attn/activation.h"
+#include "attn/layer.h"
+#include "attn/model.h"
+
+/* What flows between operations: (B, T, width), or (B, width) once pooled. */
+struct attn_signal {
+    attn_real *value, *grad;
+    int width;
+    bool pooled;
+};
+
+struct attn_operation_type {
+    const char *name;
+    void (*forward)(struct attn_operation *o, const struct attn_batch *b);
+    void (*backward)(struct attn_operation *o, const struct attn_batch *b);
+};
+
+struct attn_operation {
+    const struct attn_operation_type *type;
+    const struct attn_signal *in, *branch; /* branch: residual only */
+    struct attn_signal *out;
+    const attn_real *w, *bias; /* bias may be NULL */
+    attn_real *dw, *dbias;
+
+    attn_real *mean, *rstd;                   /* norm */
+    const struct attn_activation *activation; /* activation */
+    const struct attn_position *position;     /* code */
+    attn_real *code;
+    struct attn_layer layer; /* attention */
+    struct attn_layer_saved saved;
+    struct attn_layer_weights weights;
+    struct attn_layer_grads grads;
+};
+
+extern const struct attn_operation_type attn_op_embed, attn_op_code, attn_op_norm,
+    attn_op_attention, attn_op_linear, attn_op_activation, attn_op_residual, attn_op_pool;
+
+/* What a model's pieces add up to. */
+struct attn_model_sizes {
+    int parameters, operations, signals;
+    size_t count; /* reals in w */
+};
+
+/* Lists the operations of m->settings for batches up to m->B x m->T, taking
+ * room from the arena. With arena->base == NULL it only measures, writes
+ * nothing through m, and m->w, m->parameter, m->operation may be NULL. signal
+ * is an array as long as a measuring run said. */
+struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_signal *signal,
+                                        struct attn_arena *arena);
+
+#endif
