@@ -2,11 +2,13 @@
 # make demo       installs what is missing (says what first), builds, trains the default task
 # make test       format, layers, headers, and all suites
 # make test-long  the slower checks
+# make install    libraries, headers, programs (named attn-train, ...), data, pkg-config files
 #
 # CC=clang        another compiler (use another BUILD too)
 # BUILD=DIR       where to build
 # SANITIZE=LIST   address,undefined or thread (use another BUILD too)
 # WERROR=1        warnings are errors
+# PREFIX=DIR      where make install puts things (/usr/local); DESTDIR=DIR stands before it
 
 BUILD ?= build
 CC = gcc
@@ -77,10 +79,23 @@ include tests/tests.mk
 
 demo: ; @scripts/demo.sh $(MAKE) $(BUILD)
 
+# pkg_config: library, precision, what its users define
+pkg_config = sed -e "s|@PREFIX@|$(PREFIX)|" -e "s|@NAME@|$(1)|" -e "s|@PRECISION@|$(2)|" \
+             -e "s|@VERSION@|$(VERSION)|" -e "s|@DEFINE@|$(3)|" scripts/attn.pc.in > "$(TO)/lib/pkgconfig/$(1).pc"
+TO = $(DESTDIR)$(PREFIX)
+install: all
+	install -d "$(TO)/bin" "$(TO)/lib/pkgconfig" "$(TO)/include/attn" "$(TO)/share/attn"
+	for p in $(notdir $(PROGRAMS)); do install -m 755 $(BUILD)/$$p "$(TO)/bin/attn-$$p" || exit 1; done
+	install -m 644 $(BUILD)/libattn.a $(BUILD)/libattn_f64.a "$(TO)/lib"
+	install -m 644 $(HEADERS) "$(TO)/include/attn"
+	install -m 644 $(wildcard data/*) "$(TO)/share/attn"
+	$(call pkg_config,attn,single,)
+	$(call pkg_config,attn_f64,double, -DATTN_DOUBLE)
+
 clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all demo clean
+.PHONY: all demo install clean
 .DELETE_ON_ERROR:
 .SECONDARY:

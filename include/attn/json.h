@@ -1,7 +1,7 @@
 /* json.h - JSON (RFC 8259) into a tree, and strings out of it.
  *
- * Refused: nesting beyond 16, a name twice in one object, anything behind the
- * value, invalid UTF-8, lone surrogates, NaN. */
+ * Refused: nesting beyond 16, a name twice in one object or with a \0 in it,
+ * anything behind the value, invalid UTF-8, lone surrogates, NaN. */
 #ifndef ATTN_JSON_H
 #define ATTN_JSON_H
 
@@ -34,11 +34,12 @@ struct attn_json {
     const struct attn_json *first, *next; /* members or elements in order; next sibling */
 };
 
-/* *root and all below it are one block: attn_free((void *)root). `name` is for
+/* *root and all below it are one block: attn_free(root). `name` is for
  * messages, which give line and column (ATTN_BAD_INPUT). */
 ATTN_MUST_CHECK const char *attn_json_parse(const struct attn_json **root, const char *text,
                                             size_t n, const char *name, struct attn_error *e);
 
+/* NULL when there is none, or no object. The numbers take NULL, as false. */
 const struct attn_json *attn_json_member(const struct attn_json *object, const char *name);
 bool attn_json_integer(const struct attn_json *j, int64_t *x); /* digits only, within 2^53 */
 bool attn_json_number(const struct attn_json *j, double *x);

@@ -20,7 +20,7 @@ enum { ATTN_ALIGN = 64 }; /* bytes: a cache line, and the widest vector */
  * fit size_t or there is no memory. Zero bytes give a block that can be freed.
  * Give it back with attn_free, which takes NULL. */
 void *attn_alloc(size_t count, size_t size);
-void attn_free(void *block);
+void attn_free(const void *block);
 
 /* For tests: let the n-th allocation from now (1 = the next) and all after it
  * fail; 0 lets all succeed again. attn_alloc_live is the number of blocks not

@@ -41,7 +41,8 @@ struct attn_safetensors {
     void *block[3];                       /* what attn_safetensors_free gives back */
 };
 
-/* Faults: ATTN_BAD_INPUT with path, place and rule; ATTN_OUT_OF_MEMORY. */
+/* Faults: ATTN_BAD_INPUT with path, place and rule; ATTN_OUT_OF_MEMORY. Parsed
+ * bytes are not copied and must outlive s. */
 ATTN_MUST_CHECK const char *attn_safetensors_read(struct attn_safetensors *s, const char *path,
                                                   struct attn_error *e);
 ATTN_MUST_CHECK const char *attn_safetensors_parse(struct attn_safetensors *s, const void *bytes,

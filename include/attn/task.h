@@ -21,11 +21,11 @@ extern "C" {
 
 /* What a user may set; each task reads what concerns it. */
 struct attn_task_options {
-    int pairs, keys, values, queries; /* recall */
+    int pairs, keys, values, queries; /* recall; queries 0: as many as pairs */
     int length, symbols;              /* reverse, copy, sort, histogram; length: also text */
-    const char *data;                 /* text: a file */
+    const char *data;                 /* text: a file; the name stays the caller's */
     bool words;                       /* text: a token per word, not per character */
-    int vocabulary; /* text: at most so many tokens, the rest is one token; 0: all */
+    int vocabulary; /* text: so many tokens, the most frequent; the rest is one more; 0: all */
 };
 
 struct attn_task;

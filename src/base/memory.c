@@ -12,12 +12,14 @@ size_t attn_size_mul(size_t a, size_t b)
 {
     size_t product;
 
+    if (a == SIZE_MAX || b == SIZE_MAX) return SIZE_MAX; /* what overflowed stays refused */
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
 static size_t round_up(size_t bytes)
 {
-    return bytes > SIZE_MAX - ATTN_ALIGN ? SIZE_MAX : (bytes + ATTN_ALIGN - 1) / ATTN_ALIGN * ATTN_ALIGN;
+    return bytes > SIZE_MAX - ATTN_ALIGN ? SIZE_MAX
+                                         : (bytes + ATTN_ALIGN - 1) / ATTN_ALIGN * ATTN_ALIGN;
 }
 
 static int told_to_fail(void)
@@ -42,11 +44,11 @@ void *attn_alloc(size_t count, size_t size)
     return memset(block, 0, bytes);
 }
 
-void attn_free(void *block)
+void attn_free(const void *block)
 {
     if (!block) return;
     __atomic_sub_fetch(&live, 1, __ATOMIC_RELAXED);
-    free(block);
+    free((void *)(uintptr_t)block); /* const was the user's view of it */
 }
 
 void attn_alloc_fail_from(long n)

@@ -1,0 +1,279 @@
+#include "attn/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attn/clip.h"
+#include "attn/embedding.h"
+#include "attn/file.h"
+#include "attn/metrics.h"
+
+enum { LARGEST_FILE = 1 << 30 };
+
+static const char *check_file(struct attn_settings *s, const char *path, struct attn_error *e)
+{
+    char found[ATTN_SHA256_HEX], *bytes;
+    struct attn_sha256 sha;
+    size_t size;
+    const char *wrong = attn_file_read(&bytes, &size, path, LARGEST_FILE, e);
+
+    if (wrong) return wrong;
+    attn_sha256_begin(&sha);
+    attn_sha256_add(&sha, bytes, size);
+    attn_sha256_end(&sha, found);
+    attn_free(bytes);
+    if (s->data_sha256[0] && strcmp(s->data_sha256, found))
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "%s: has changed: SHA-256 %.12s..., the settings say %.12s...", path,
+                         found, s->data_sha256);
+    memcpy(s->data_sha256, found, sizeof found);
+    return NULL;
+}
+
+static const char *open_task(struct attn_trainer *t, const char *data_path, struct attn_error *e)
+{
+    struct attn_settings *s = &t->settings;
+    const char *wrong = NULL;
+
+    s->options.data = NULL;
+    if (s->data[0]) {
+        s->options.data = data_path ? data_path : s->data;
+        wrong = check_file(s, s->options.data, e);
+    }
+    if (wrong) return wrong;
+    wrong = attn_dataset_open(&t->data, attn_task_find(s->task), &s->options, e);
+    s->options.data = NULL;
+    if (wrong) return wrong;
+    s->model.vocabulary = t->data.vocabulary;
+    s->model.fields = t->data.fields;
+    s->model.outputs = t->data.outputs;
+    return NULL;
+}
+
+/* Everything in one block: measured first, then placed. */
+static void place(struct attn_trainer *t, struct attn_arena *arena)
+{
+    const struct attn_settings *s = &t->settings;
+    const int T = t->data.T, fields = t->data.fields;
+
+    attn_model_place(&t->model, arena, &s->model, s->batch, T);
+    for (int i = 0; i < t->optimizer->moments; i++)
+        t->moment[i] = attn_arena_reals(arena, t->model.count);
+    t->batch = attn_batch_take(arena, s->batch, T, fields, 0, 0);
+    t->evaluation = attn_batch_take(arena, s->eval_size, T, fields, 0, 0);
+    t->probe = attn_batch_take(arena, s->probes, T, fields, 0, 0);
+    t->mass = attn_arena_take(arena, attn_size_mul((size_t)s->model.layers, (size_t)s->model.heads),
+                              sizeof *t->mass);
+}
+
+static const char *build(struct attn_trainer *t, struct attn_error *e)
+{
+    struct attn_arena arena = {0};
+    const char *wrong = attn_model_check(&t->settings.model, e);
+
+    if (wrong) return wrong;
+    if (t->data.causal && !t->settings.model.causal)
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "task %s: expected --causal yes: it predicts the next token",
+                         t->settings.task);
+    place(t, &arena);
+    t->block = attn_alloc(arena.used, 1);
+    if (!t->block) return attn_fail_memory(e, "model and batches");
+    arena = (struct attn_arena){.base = t->block};
+    place(t, &arena);
+    return NULL;
+}
+
+const char *attn_trainer_open(struct attn_trainer *t, const struct attn_settings *settings,
+                              const char *data_path, struct attn_error *e)
+{
+    const char *wrong;
+
+    *t = (struct attn_trainer){.settings = *settings};
+    t->optimizer = attn_optimizer_find(settings->optimizer);
+    t->schedule = attn_schedule_find(settings->schedule);
+    wrong = open_task(t, data_path, e);
+    if (!wrong) wrong = build(t, e);
+    if (wrong) {
+        attn_trainer_close(t);
+        return wrong;
+    }
+    const uint64_t seed = (uint64_t)settings->seed;
+    attn_model_start(&t->model, seed);
+    attn_dataset_fill(&t->data, &t->evaluation, seed, ATTN_STREAM_EVAL, 0);
+    attn_dataset_fill(&t->data, &t->probe, seed, ATTN_STREAM_PROBE, 0);
+    return NULL;
+}
+
+void attn_trainer_close(struct attn_trainer *t)
+{
+    if (t->data.task) attn_dataset_close(&t->data);
+    attn_free(t->block);
+    *t = (struct attn_trainer){0};
+}
+
+bool attn_trainer_step(struct attn_trainer *t)
+{
+    const struct attn_settings *s = &t->settings;
+    struct attn_model *m = &t->model;
+    const long step = t->step + 1;
+    struct attn_loss loss;
+
+    attn_dataset_fill(&t->data, &t->batch, (uint64_t)s->seed, ATTN_STREAM_TRAIN, (uint32_t)step);
+    loss = attn_model_forward(m, &t->batch);
+    attn_model_zero(m);
+    attn_model_backward(m, &t->batch, loss.count ? (attn_real)(1 / (double)loss.count) : 0);
+    t->loss = attn_loss_mean(loss);
+    t->grad_norm = attn_clip(m->g, m->count, s->clip);
+    t->lr = s->lr * attn_schedule_share(t->schedule, step, s->warmup, s->steps);
+    if (!isfinite(t->loss) || !isfinite(t->grad_norm)) return false;
+    t->optimizer->step(m->w, m->g, t->moment, m->count, t->lr, step, &s->optimize);
+    t->step = step;
+    return true;
+}
+
+static int strongest(const attn_real *x, int n)
+{
+    int best = 0;
+
+    for (int i = 1; i < n; i++)
+        if (x[i] > x[best]) best = i;
+    return best;
+}
+
+static long count_right(const struct attn_trainer *t, const struct attn_batch *b)
+{
+    const int outputs = t->settings.model.outputs;
+    const attn_real *row = attn_model_output(&t->model);
+    long right = 0;
+
+    for (int r = 0; r < b->B * b->T; r++, row += outputs)
+        if (b->targets[r] != ATTN_NO_ID) right += strongest(row, outputs) == b->targets[r];
+    return right;
+}
+
+static void add_mass(struct attn_trainer *t, const struct attn_batch *b)
+{
+    const int H = t->settings.model.heads;
+
+    for (int l = 0; l < t->settings.model.layers; l++)
+        for (int h = 0; h < H; h++) {
+            const struct attn_loss part = attn_target_mass(attn_model_weights(&t->model, l),
+                                                           b->right, h, b->B, H, b->T, b->T);
+            struct attn_loss *sum = &t->mass[l * H + h];
+            sum->sum += part.sum;
+            sum->count += part.count;
+        }
+}
+
+static void best_mass(const struct attn_trainer *t, struct attn_scores *scores)
+{
+    const int H = t->settings.model.heads;
+
+    scores->target_mass = (double)NAN;
+    for (int i = 0; t->data.has_right && i < t->settings.model.layers * H; i++) {
+        const double mass = attn_loss_mean(t->mass[i]);
+        if (i && !(mass > scores->target_mass)) continue;
+        scores->target_mass = mass;
+        scores->layer = i / H;
+        scores->head = i % H;
+    }
+}
+
+/* The sequences first .. of a set that fit the model at once. */
+static struct attn_batch chunk(const struct attn_trainer *t, const struct attn_batch *set,
+                               int first)
+{
+    const int left = set->B - first;
+
+    return attn_batch_part(set, first, left < t->model.B ? left : t->model.B);
+}
+
+struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
+{
+    const size_t heads = (size_t)t->settings.model.layers * (size_t)t->settings.model.heads;
+    struct attn_scores scores = {0};
+    struct attn_loss loss = {0};
+    long right = 0;
+
+    memset(t->mass, 0, heads * sizeof *t->mass);
+    for (int first = 0; first < t->evaluation.B; first += t->model.B) {
+        const struct attn_batch b = chunk(t, &t->evaluation, first);
+        const struct attn_loss part = attn_model_forward(&t->model, &b);
+        loss.sum += part.sum;
+        loss.count += part.count;
+        right += count_right(t, &b);
+        if (t->data.has_right) add_mass(t, &b);
+    }
+    scores.loss = attn_loss_mean(loss);
+    scores.accuracy = loss.count ? (double)right / (double)loss.count : 0;
+    best_mass(t, &scores);
+    return scores;
+}
+
+size_t attn_trainer_attention_count(const struct attn_trainer *t)
+{
+    const size_t T = (size_t)t->data.T;
+
+    return (size_t)t->probe.B * (size_t)t->settings.model.layers * (size_t)t->settings.model.heads *
+           T * T;
+}
+
+void attn_trainer_attention(struct attn_trainer *t, float *p)
+{
+    const int L = t->settings.model.layers, H = t->settings.model.heads;
+    const size_t T = (size_t)t->data.T, maps = (size_t)H * T * T;
+
+    for (int first = 0; first < t->probe.B; first += t->model.B) {
+        const struct attn_batch b = chunk(t, &t->probe, first);
+        attn_model_forward(&t->model, &b);
+        for (int i = 0; i < b.B; i++)
+            for (int l = 0; l < L; l++) {
+                const attn_real *from = attn_model_weights(&t->model, l) + (size_t)i * maps;
+                for (size_t j = 0; j < maps; j++) *p++ = (float)from[j];
+            }
+    }
+}
+
+/* Inverse of the cumulative softmax of x / temperature at a uniform u. */
+static int draw(const attn_real *x, int n, double temperature, double u)
+{
+    const double max = (double)x[strongest(x, n)];
+    double sum = 0, below = 0;
+
+    for (int i = 0; i < n; i++) sum += exp(((double)x[i] - max) / temperature);
+    for (int i = 0; i < n; i++) {
+        below += exp(((double)x[i] - max) / temperature);
+        if (u * sum < below) return i;
+    }
+    return strongest(x, n);
+}
+
+/* The context is the batch's first sequence; it grows to T tokens, then moves on. */
+void attn_trainer_sample(struct attn_trainer *t, int tokens, double temperature,
+                         struct attn_text *out)
+{
+    struct attn_batch b = attn_batch_part(&t->batch, 0, 1);
+    const int T = b.T, outputs = t->settings.model.outputs;
+    char label[16];
+
+    b.tokens[0] = t->evaluation.tokens[0];
+    b.T = 1;
+    for (int i = 0; i < tokens; i++) {
+        struct attn_rng rng =
+            attn_rng_at((uint64_t)t->settings.seed, ATTN_STREAM_SAMPLE, 0, (uint32_t)i);
+        b.lengths[0] = b.T;
+        for (int j = 0; j < b.T; j++) b.targets[j] = ATTN_NO_ID;
+        attn_model_forward(&t->model, &b);
+        const attn_real *last = attn_model_output(&t->model) + (size_t)(b.T - 1) * (size_t)outputs;
+        const int next = draw(last, outputs, temperature, attn_rng_uniform(&rng));
+        if (b.T == T)
+            memmove(b.tokens, b.tokens + 1, (size_t)(T - 1) * sizeof *b.tokens);
+        else
+            b.T++;
+        b.tokens[b.T - 1] = next;
+        attn_dataset_label(&t->data, &next, label, sizeof label);
+        attn_text_print(out, "%s", label);
+    }
+}
