@@ -12,7 +12,7 @@
 
 BUILD ?= build
 CC = gcc
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O3 -g
 PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^#define ATTN_VERSION "\(.*\)"/\1/p' include/attn/version.h)
 
@@ -29,7 +29,7 @@ LIBS = -lm -lpthread
 # Kernels: one body, a file per instruction set, each with its own flags.
 X86 := $(shell echo __x86_64__ | $(CC) -E -P -x c - | grep -qx 1 && echo yes)
 KERNEL_SKIP := $(if $(X86),,src/kernels/kernels_avx2.c src/kernels/kernels_avx512.c)
-KERNEL = -O3 -ffp-contract=fast
+KERNEL = -ffp-contract=fast
 ISA_kernels_avx2 = -mavx2 -mfma
 ISA_kernels_avx512 = -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
 

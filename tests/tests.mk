@@ -1,18 +1,53 @@
-# Every tests/check_NAME.c is a suite, built against both libraries; what else
-# lies in tests/ is shared by them. Suites run side by side with make -j.
+# Every tests/check_NAME.c is a suite, built against both libraries; those in ONCE
+# know no precision and are built once. What else lies in tests/ is shared by them.
+#
+# make check        format, layers, headers alone, limits
+# make test         that, the programs, and all suites side by side
+# make suites       all suites alone; SUITES="softmax npy" runs some of them
+# make test-long    with clang, sanitizers, other kernels, another locale, valgrind
 
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 SUITES := $(patsubst tests/check_%.c,%,$(sort $(wildcard tests/check_*.c)))
+ONCE := library readme scripts
 TEST_SHARED := $(filter-out tests/check_% tests/fuzz_%,$(sort $(wildcard tests/*.c)))
-SUITE_BINARIES := $(foreach s,$(SUITES),$(BUILD)/tests/check_$(s) $(BUILD)/tests/check_$(s)_f64)
+SUITE_BINARIES := $(foreach s,$(SUITES),$(BUILD)/tests/check_$(s)) \
+                  $(foreach s,$(filter-out $(ONCE),$(SUITES)),$(BUILD)/tests/check_$(s)_f64)
 
-$(BUILD)/tests/check_%_f64: $(BUILD)/f64/tests/check_%.o $(call objects,f64,$(TEST_SHARED)) \
-		$(call objects,f64,$(SHARED)) $(BUILD)/libattn_f64.a
+# Archives, so that a suite takes from what is shared only what it uses.
+$(BUILD)/tests_f32.a: $(call objects,f32,$(TEST_SHARED) $(SHARED))
+$(BUILD)/tests_f64.a: $(call objects,f64,$(TEST_SHARED) $(SHARED))
+
+$(BUILD)/tests/check_%_f64: $(BUILD)/f64/tests/check_%.o $(BUILD)/tests_f64.a $(BUILD)/libattn_f64.a
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(LIBS)
-$(BUILD)/tests/check_%: $(BUILD)/f32/tests/check_%.o $(call objects,f32,$(TEST_SHARED)) \
-		$(call objects,f32,$(SHARED)) $(BUILD)/libattn.a
+$(BUILD)/tests/check_%: $(BUILD)/f32/tests/check_%.o $(BUILD)/tests_f32.a $(BUILD)/libattn.a
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(LIBS)
 $(BUILD)/f32/tests/%.o $(BUILD)/f64/tests/%.o: COMMON += $(CHECK_CFLAGS) -Itests -Itrain
+
+# The jobs that the user gave to make, else one per processor.
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
+AGAIN = +@$(MAKE) --no-print-directory
+
+check:
+	@bad=0; for what in format layers headers limits; do scripts/check_$$what.sh || bad=1; done; exit $$bad
+
+build-suites: all $(SUITE_BINARIES)
+
+# What the suites find in the environment says which build they test, and how to
+# build a program like it.
+suites:
+	$(AGAIN) $(PARALLEL) build-suites
+	@ATTN_BUILD='$(BUILD)' ATTN_CC='$(CC) $(SANITIZER)' scripts/run_suites.sh $(SUITE_BINARIES)
+
+# Installs first: what pkg-config says is read when make starts.
+test:
+	@scripts/install.sh --tests
+	$(AGAIN) check
+	$(AGAIN) suites
+
+test-long:
+	@scripts/test_long.sh $(MAKE) '$(BUILD)'
+
+.PHONY: check build-suites suites test test-long

@@ -65,6 +65,7 @@ struct attn_model {
     attn_real *p;                  /* (B, T, outputs): softmax of the readout */
     int *pooled_targets;           /* (B): when pooled, each sequence has the target */
     unsigned char *pooled_counted; /* of its first position */
+    attn_real *pooled_values;      /* (B, outputs) */
     int operations;
     struct attn_operation *operation; /* src/model/operation.h */
     void *block;                      /* what attn_model_free gives back; NULL: caller's memory */

@@ -12,7 +12,8 @@
  *
  * The rate multiplies the buffer (PyTorch's form), it does not enter it: a
  * change of rate acts at once. The first step's buffer is g. Stored moments
- * are never corrected in place. wd = 0 by default, on all weights alike.
+ * are never corrected in place. wd = 0 by default, on all weights alike. Where
+ * eps = 0 and no gradient came yet, 0 / 0 is no step.
  *
  * Source    Polyak 1964; Sutskever et al. 2013; Kingma & Ba 2015, Algorithm 1;
  *           Loshchilov & Hutter 2019, Algorithm 2. */

@@ -51,7 +51,7 @@ static void nesterov(attn_real *restrict w, const attn_real *restrict g, attn_re
  * decay shrinks the weight and leaves the moments alone. The corrections for
  * moments that started at zero go into the shared factors, the moments stay as
  * they are: lr (m/c1) / (sqrt(v/c2) + eps) = (lr/c1) m / (sqrt(v) / sqrt(c2) + eps).
- * A denominator of 0 (epsilon = 0, no gradient yet) is taken as 1: 0 / 0 is no
+ * A denominator of 0 (epsilon = 0, no gradient yet) becomes 1: 0 / 0 is no
  * step. */
 static void adam_step(attn_real *restrict w, const attn_real *restrict g, attn_real *restrict m,
                       attn_real *restrict v, size_t n, double lr, long t, double coupled,
@@ -72,7 +72,7 @@ static void adam_step(attn_real *restrict w, const attn_real *restrict g, attn_r
         m[i] = b1 * m[i] + one_less_b1 * slope;
         v[i] = b2 * v[i] + one_less_b2 * (slope * slope);
         denominator = sqrt(v[i]) * spread + epsilon;
-        w[i] = kept - rate * (m[i] / (denominator == 0 ? 1 : denominator));
+        w[i] = kept - rate * (m[i] / (denominator + (attn_real)(denominator == 0)));
     }
 }
 

@@ -37,8 +37,7 @@ const char *attn_ids_check(const int *ids, int n, int vocabulary, const char *wh
     for (int i = 0; i < n; i++)
         if (ids[i] != ATTN_NO_ID && (ids[i] < 0 || ids[i] >= vocabulary))
             return attn_fail(e, ATTN_BAD_INPUT,
-                             "%s: id %d at position %d is not below the vocabulary's %d "
-                             "(expected 0 or more, or %d for none)",
+                             "%s: id %d at position %d; expected 0 <= id < %d, or %d for none",
                              what, ids[i], i, vocabulary, ATTN_NO_ID);
     return NULL;
 }

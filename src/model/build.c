@@ -9,11 +9,9 @@
 struct builder {
     struct attn_model *m;
     struct attn_arena *arena;
-    struct attn_signal *signal;
     struct attn_model_sizes n;
     bool placing;
     struct attn_operation spare;
-    struct attn_signal spare_signal;
 };
 
 /* Where a weight lies: its array and the array of its gradient. */
@@ -50,33 +48,26 @@ static struct weight add_bias(struct builder *b, const char *name, int n)
     return add_parameter(b, name, 1, n, 0, 0);
 }
 
-/* A signal without arrays: what comes from outside the model. */
-static struct attn_signal *add_bare_signal(struct builder *b, int width, bool pooled)
-{
-    struct attn_signal *s = b->placing ? &b->signal[b->n.signals] : &b->spare_signal;
-
-    b->n.signals++;
-    *s = (struct attn_signal){.width = width, .pooled = pooled};
-    return s;
-}
-
-static struct attn_signal *add_signal(struct builder *b, int width, bool pooled)
+/* A signal with room for value and gradient. */
+static struct attn_signal add_signal(struct builder *b, int width, bool pooled)
 {
     const size_t rows = attn_size_mul((size_t)b->m->B, pooled ? 1 : (size_t)b->m->T);
-    struct attn_signal *s = add_bare_signal(b, width, pooled);
+    const size_t reals = attn_size_mul(rows, (size_t)width);
 
-    s->value = attn_arena_reals(b->arena, attn_size_mul(rows, (size_t)width));
-    s->grad = attn_arena_reals(b->arena, attn_size_mul(rows, (size_t)width));
+    struct attn_signal s = {.width = width, .pooled = pooled};
+
+    s.value = attn_arena_reals(b->arena, reals);
+    s.grad = attn_arena_reals(b->arena, reals);
     return s;
 }
 
 /* An operation from `in` to a new signal of that width. */
 static struct attn_operation *add_operation(struct builder *b,
                                             const struct attn_operation_type *type,
-                                            const struct attn_signal *in, int width)
+                                            struct attn_signal in, int width)
 {
     struct attn_operation *o = b->placing ? &b->m->operation[b->n.operations] : &b->spare;
-    const bool pooled = in->pooled || type == &attn_op_pool;
+    const bool pooled = in.pooled || type == &attn_op_pool;
 
     b->n.operations++;
     memset(o, 0, sizeof *o);
@@ -86,15 +77,15 @@ static struct attn_operation *add_operation(struct builder *b,
     return o;
 }
 
-static const struct attn_signal *add_linear(struct builder *b, const struct attn_signal *in,
-                                            const char *name, int width)
+static struct attn_signal add_linear(struct builder *b, struct attn_signal in, const char *name,
+                                     int width)
 {
     char w_name[24], b_name[24];
     struct attn_operation *o = add_operation(b, &attn_op_linear, in, width);
 
     snprintf(w_name, sizeof w_name, "%s.w", name);
     snprintf(b_name, sizeof b_name, "%s.b", name);
-    const struct weight w = add_matrix(b, w_name, in->width, width);
+    const struct weight w = add_matrix(b, w_name, in.width, width);
     const struct weight bias = add_bias(b, b_name, width);
     o->w = w.w;
     o->dw = w.g;
@@ -103,19 +94,18 @@ static const struct attn_signal *add_linear(struct builder *b, const struct attn
     return o->out;
 }
 
-static const struct attn_signal *add_norm(struct builder *b, const struct attn_signal *in,
-                                          const char *name)
+static struct attn_signal add_norm(struct builder *b, struct attn_signal in, const char *name)
 {
     const size_t rows = attn_size_mul((size_t)b->m->B, (size_t)b->m->T);
     struct attn_operation *o;
     char part[24];
 
     if (!b->m->settings.norm) return in;
-    o = add_operation(b, &attn_op_norm, in, in->width);
+    o = add_operation(b, &attn_op_norm, in, in.width);
     snprintf(part, sizeof part, "%s.gain", name);
-    const struct weight gain = add_parameter(b, part, 1, in->width, 1, 0);
+    const struct weight gain = add_parameter(b, part, 1, in.width, 1, 0);
     snprintf(part, sizeof part, "%s.bias", name);
-    const struct weight bias = add_parameter(b, part, 1, in->width, 0, 0);
+    const struct weight bias = add_parameter(b, part, 1, in.width, 0, 0);
     o->w = gain.w;
     o->dw = gain.g;
     o->bias = bias.w;
@@ -125,39 +115,39 @@ static const struct attn_signal *add_norm(struct builder *b, const struct attn_s
     return o->out;
 }
 
-static const struct attn_signal *add_residual(struct builder *b, const struct attn_signal *stream,
-                                              const struct attn_signal *branch)
+static struct attn_signal add_residual(struct builder *b, struct attn_signal stream,
+                                       struct attn_signal branch)
 {
     struct attn_operation *o;
 
     if (!b->m->settings.residual) return branch;
-    o = add_operation(b, &attn_op_residual, stream, stream->width);
+    o = add_operation(b, &attn_op_residual, stream, stream.width);
     o->branch = branch;
     return o->out;
 }
 
-static const struct attn_signal *add_code(struct builder *b, const struct attn_signal *in)
+static struct attn_signal add_code(struct builder *b, struct attn_signal in)
 {
     const struct attn_position *position = attn_position_find(b->m->settings.position);
     struct attn_operation *o;
 
     if (b->m->settings.position_in_qk || (!position->learned && !position->code)) return in;
-    o = add_operation(b, &attn_op_code, in, in->width);
+    o = add_operation(b, &attn_op_code, in, in.width);
     o->position = position;
     if (position->learned) {
-        const struct weight code = add_parameter(b, "position", b->m->T, in->width, 0, 1);
+        const struct weight code = add_parameter(b, "position", b->m->T, in.width, 0, 1);
         o->w = code.w;
         o->dw = code.g;
     } else {
-        o->code = attn_arena_reals(b->arena, attn_size_mul((size_t)b->m->T, (size_t)in->width));
+        o->code = attn_arena_reals(b->arena, attn_size_mul((size_t)b->m->T, (size_t)in.width));
     }
     return o->out;
 }
 
-static const struct attn_signal *add_input(struct builder *b)
+static struct attn_signal add_input(struct builder *b)
 {
     const struct attn_model_settings *s = &b->m->settings;
-    const struct attn_signal *in = add_bare_signal(b, s->features, false);
+    const struct attn_signal in = {.width = s->features}; /* from outside: no arrays */
     struct attn_operation *o;
 
     if (s->vocabulary == 0) return add_linear(b, in, "input", s->width);
@@ -237,11 +227,10 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
                                          .bo = bo.g,
                                          .kind = wkind.g,
                                          .code = code.g,
-                                         .dx = o->in->grad};
+                                         .dx = o->in.grad};
 }
 
-static const struct attn_signal *add_attention(struct builder *b, const struct attn_signal *in,
-                                               const char *layer)
+static struct attn_signal add_attention(struct builder *b, struct attn_signal in, const char *layer)
 {
     struct attn_operation *o = add_operation(b, &attn_op_attention, in, b->m->settings.width);
 
@@ -251,8 +240,7 @@ static const struct attn_signal *add_attention(struct builder *b, const struct a
     return o->out;
 }
 
-static const struct attn_signal *add_mlp(struct builder *b, const struct attn_signal *in,
-                                         const char *layer)
+static struct attn_signal add_mlp(struct builder *b, struct attn_signal in, const char *layer)
 {
     const struct attn_model_settings *s = &b->m->settings;
     char name[24];
@@ -265,7 +253,7 @@ static const struct attn_signal *add_mlp(struct builder *b, const struct attn_si
     return add_linear(b, o->out, name, s->width);
 }
 
-static const struct attn_signal *add_block(struct builder *b, const struct attn_signal *x, int l)
+static struct attn_signal add_block(struct builder *b, struct attn_signal x, int l)
 {
     char layer[16], norm[24];
 
@@ -279,15 +267,14 @@ static const struct attn_signal *add_block(struct builder *b, const struct attn_
     return x;
 }
 
-struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_signal *signal,
-                                        struct attn_arena *arena)
+struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_arena *arena)
 {
-    struct builder b = {.m = m, .arena = arena, .signal = signal, .placing = arena->base != NULL};
-    const struct attn_signal *x = add_code(&b, add_input(&b));
+    struct builder b = {.m = m, .arena = arena, .placing = arena->base != NULL};
+    struct attn_signal x = add_code(&b, add_input(&b));
 
     for (int l = 0; l < m->settings.layers; l++) x = add_block(&b, x, l);
     x = add_norm(&b, x, "norm");
-    if (m->settings.pool) x = add_operation(&b, &attn_op_pool, x, x->width)->out;
+    if (m->settings.pool) x = add_operation(&b, &attn_op_pool, x, x.width)->out;
     add_linear(&b, x, "readout", m->settings.outputs);
     return b.n;
 }

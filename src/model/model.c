@@ -1,5 +1,6 @@
 #include "attn/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -66,10 +67,9 @@ void attn_model_place(struct attn_model *m, struct attn_arena *arena,
                       const struct attn_model_settings *s, int B, int T)
 {
     struct attn_arena measure = {0};
-    struct attn_signal *signal;
 
     *m = (struct attn_model){.settings = *s, .B = B, .T = T};
-    const struct attn_model_sizes n = attn_model_list(m, NULL, &measure);
+    const struct attn_model_sizes n = attn_model_list(m, &measure);
     m->count = n.count;
     m->parameters = n.parameters;
     m->operations = n.operations;
@@ -81,11 +81,15 @@ void attn_model_place(struct attn_model *m, struct attn_arena *arena,
                             attn_size_mul(attn_size_mul((size_t)B, (size_t)T), (size_t)s->outputs));
     m->pooled_targets = attn_arena_take(arena, (size_t)B, sizeof *m->pooled_targets);
     m->pooled_counted = attn_arena_take(arena, (size_t)B, 1);
-    signal = attn_arena_take(arena, (size_t)n.signals, sizeof *signal);
-    if (arena->base)
-        attn_model_list(m, signal, arena);
-    else
+    m->pooled_values = attn_arena_reals(arena, attn_size_mul((size_t)B, (size_t)s->outputs));
+    if (!arena->base) {
         attn_arena_take(arena, measure.used, 1);
+        return;
+    }
+    const size_t before = arena->used;
+    attn_model_list(m, arena);
+    assert(arena->used - before == measure.used);
+    (void)before;
 }
 
 const char *attn_model_new(struct attn_model *m, const struct attn_model_settings *s, int B, int T,
@@ -129,7 +133,7 @@ void attn_model_zero(struct attn_model *m)
     memset(m->g, 0, m->count * sizeof *m->g);
 }
 
-static const struct attn_signal *readout(const struct attn_model *m)
+static struct attn_signal readout(const struct attn_model *m)
 {
     return m->operation[m->operations - 1].out;
 }
@@ -137,55 +141,71 @@ static const struct attn_signal *readout(const struct attn_model *m)
 /* A pooled sequence has the target of its first position. */
 static void gather_pooled(struct attn_model *m, const struct attn_batch *b)
 {
+    const size_t outputs = (size_t)m->settings.outputs;
+
     for (int i = 0; i < b->B; i++) {
         const size_t first = (size_t)i * (size_t)b->T;
         if (b->targets) m->pooled_targets[i] = b->targets[first];
         if (b->counted) m->pooled_counted[i] = b->counted[first];
+        if (b->values)
+            memcpy(m->pooled_values + (size_t)i * outputs, b->values + first * outputs,
+                   outputs * sizeof *b->values);
     }
+}
+
+/* What the readout is compared with: the batch's targets, or one per pooled sequence. */
+struct wanted {
+    int rows;
+    const int *targets;
+    const attn_real *values;
+    const unsigned char *counted;
+};
+
+static struct wanted wanted_of(const struct attn_model *m, const struct attn_batch *b)
+{
+    if (m->settings.pool)
+        return (struct wanted){b->B, m->pooled_targets, m->pooled_values, m->pooled_counted};
+    return (struct wanted){b->B * b->T, b->targets, b->values, b->counted};
 }
 
 struct attn_loss attn_model_forward(struct attn_model *m, const struct attn_batch *b)
 {
-    const bool pool = m->settings.pool;
-    const int rows = pool ? b->B : b->B * b->T, outputs = m->settings.outputs;
+    const struct wanted w = wanted_of(m, b);
+    const int outputs = m->settings.outputs;
 
     for (int i = 0; i < m->operations; i++) m->operation[i].type->forward(&m->operation[i], b);
-    if (pool) gather_pooled(m, b);
+    if (m->settings.pool) gather_pooled(m, b);
     if (m->settings.regression)
-        return attn_mse_forward(readout(m)->value, b->values, pool ? m->pooled_counted : b->counted,
-                                rows, outputs);
-    return attn_cross_entropy_forward(m->p, readout(m)->value,
-                                      pool ? m->pooled_targets : b->targets, rows, outputs);
+        return attn_mse_forward(readout(m).value, w.values, w.counted, w.rows, outputs);
+    return attn_cross_entropy_forward(m->p, readout(m).value, w.targets, w.rows, outputs);
 }
 
 static void clear_gradients(struct attn_model *m, const struct attn_batch *b)
 {
     for (int i = 0; i < m->operations; i++) {
-        const struct attn_signal *s = m->operation[i].out;
-        const size_t rows = s->pooled ? (size_t)b->B : (size_t)b->B * (size_t)b->T;
-        memset(s->grad, 0, rows * (size_t)s->width * sizeof *s->grad);
+        const struct attn_signal s = m->operation[i].out;
+        const size_t rows = s.pooled ? (size_t)b->B : (size_t)b->B * (size_t)b->T;
+        memset(s.grad, 0, rows * (size_t)s.width * sizeof *s.grad);
     }
 }
 
 void attn_model_backward(struct attn_model *m, const struct attn_batch *b, attn_real scale)
 {
-    const bool pool = m->settings.pool;
-    const int rows = pool ? b->B : b->B * b->T, outputs = m->settings.outputs;
+    const struct wanted w = wanted_of(m, b);
+    const struct attn_signal y = readout(m);
 
     clear_gradients(m, b);
     if (m->settings.regression)
-        attn_mse_backward(readout(m)->grad, readout(m)->value, b->values,
-                          pool ? m->pooled_counted : b->counted, scale, rows, outputs);
+        attn_mse_backward(y.grad, y.value, w.values, w.counted, scale, w.rows, y.width);
     else
-        attn_cross_entropy_backward(readout(m)->grad, m->p, pool ? m->pooled_targets : b->targets,
-                                    scale, rows, outputs);
+        attn_cross_entropy_backward(y.grad, m->p, w.targets, scale, w.rows, y.width);
     for (int i = m->operations - 1; i >= 0; i--)
         m->operation[i].type->backward(&m->operation[i], b);
 }
 
 const attn_real *attn_model_output(const struct attn_model *m)
 {
-    return readout(m)->value;
+    return readout(m).value;
 }
 
 const attn_real *attn_model_weights(const struct attn_model *m, int layer)

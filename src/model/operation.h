@@ -25,9 +25,8 @@ struct attn_operation_type {
 
 struct attn_operation {
     const struct attn_operation_type *type;
-    const struct attn_signal *in, *branch; /* branch: residual only */
-    struct attn_signal *out;
-    const attn_real *w, *bias; /* bias may be NULL */
+    struct attn_signal in, branch, out; /* branch: residual only */
+    const attn_real *w, *bias;          /* bias may be NULL */
     attn_real *dw, *dbias;
 
     attn_real *mean, *rstd;                   /* norm */
@@ -45,15 +44,13 @@ extern const struct attn_operation_type attn_op_embed, attn_op_code, attn_op_nor
 
 /* What a model's pieces add up to. */
 struct attn_model_sizes {
-    int parameters, operations, signals;
+    int parameters, operations;
     size_t count; /* reals in w */
 };
 
 /* Lists the operations of m->settings for batches up to m->B x m->T, taking
- * room from the arena. With arena->base == NULL it only measures, writes
- * nothing through m, and m->w, m->parameter, m->operation may be NULL. signal
- * is an array as long as a measuring run said. */
-struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_signal *signal,
-                                        struct attn_arena *arena);
+ * room from the arena. With arena->base == NULL it only measures, and writes
+ * nothing through m. */
+struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_arena *arena);
 
 #endif

@@ -6,24 +6,24 @@
 #include "attn/pool.h"
 #include "attn/residual.h"
 
-static int rows_of(const struct attn_signal *s, const struct attn_batch *b)
+static int rows_of(struct attn_signal s, const struct attn_batch *b)
 {
-    return s->pooled ? b->B : b->B * b->T;
+    return s.pooled ? b->B : b->B * b->T;
 }
 
-static size_t reals_of(const struct attn_signal *s, const struct attn_batch *b)
+static size_t reals_of(struct attn_signal s, const struct attn_batch *b)
 {
-    return (size_t)rows_of(s, b) * (size_t)s->width;
+    return (size_t)rows_of(s, b) * (size_t)s.width;
 }
 
 static void embed_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_embedding_forward(o->out->value, b->tokens, o->w, b->B * b->T, b->fields, o->out->width);
+    attn_embedding_forward(o->out.value, b->tokens, o->w, b->B * b->T, b->fields, o->out.width);
 }
 
 static void embed_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_embedding_backward(o->dw, o->out->grad, b->tokens, b->B * b->T, b->fields, o->out->width);
+    attn_embedding_backward(o->dw, o->out.grad, b->tokens, b->B * b->T, b->fields, o->out.width);
 }
 
 const struct attn_operation_type attn_op_embed = {"embed", embed_forward, embed_backward};
@@ -31,22 +31,22 @@ const struct attn_operation_type attn_op_embed = {"embed", embed_forward, embed_
 /* x_bt + code_t, the code learned (w) or fixed. */
 static void code_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    const size_t n = (size_t)b->T * (size_t)o->out->width;
+    const size_t n = (size_t)b->T * (size_t)o->out.width;
 
-    if (!o->position->learned) o->position->code(o->code, b->T, o->out->width);
+    if (!o->position->learned) o->position->code(o->code, b->T, o->out.width);
     for (int i = 0; i < b->B; i++)
-        attn_residual_forward(o->out->value + (size_t)i * n, o->in->value + (size_t)i * n,
+        attn_residual_forward(o->out.value + (size_t)i * n, o->in.value + (size_t)i * n,
                               o->position->learned ? o->w : o->code, n);
 }
 
 static void code_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    const size_t n = (size_t)b->T * (size_t)o->out->width;
+    const size_t n = (size_t)b->T * (size_t)o->out.width;
     attn_real *to = o->position->learned ? o->dw : NULL;
 
     for (int i = 0; i < b->B; i++) {
-        const attn_real *dy = o->out->grad + (size_t)i * n;
-        attn_real *dx = o->in->grad + (size_t)i * n;
+        const attn_real *dy = o->out.grad + (size_t)i * n;
+        attn_real *dx = o->in.grad + (size_t)i * n;
         for (size_t j = 0; j < n; j++) dx[j] += dy[j];
         for (size_t j = 0; to && j < n; j++) to[j] += dy[j];
     }
@@ -56,16 +56,16 @@ const struct attn_operation_type attn_op_code = {"code", code_forward, code_back
 
 static void norm_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_layernorm_forward(o->out->value, o->mean, o->rstd, o->in->value, o->w, o->bias,
-                           rows_of(o->in, b), o->in->width);
+    attn_layernorm_forward(o->out.value, o->mean, o->rstd, o->in.value, o->w, o->bias,
+                           rows_of(o->in, b), o->in.width);
 }
 
 static void norm_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    const struct attn_layernorm_grads g = {.dx = o->in->grad, .dgain = o->dw, .dbias = o->dbias};
+    const struct attn_layernorm_grads g = {.dx = o->in.grad, .dgain = o->dw, .dbias = o->dbias};
 
-    attn_layernorm_backward(&g, o->out->grad, o->in->value, o->w, o->mean, o->rstd,
-                            rows_of(o->in, b), o->in->width);
+    attn_layernorm_backward(&g, o->out.grad, o->in.value, o->w, o->mean, o->rstd, rows_of(o->in, b),
+                            o->in.width);
 }
 
 const struct attn_operation_type attn_op_norm = {"norm", norm_forward, norm_backward};
@@ -90,15 +90,14 @@ static void attention_forward(struct attn_operation *o, const struct attn_batch 
 {
     const struct attn_layer layer = layer_of(o, b);
 
-    attn_layer_forward(o->out->value, &o->saved, o->in->value, NULL, &o->weights, &layer);
+    attn_layer_forward(o->out.value, &o->saved, o->in.value, NULL, &o->weights, &layer);
 }
 
 static void attention_backward(struct attn_operation *o, const struct attn_batch *b)
 {
     const struct attn_layer layer = layer_of(o, b);
 
-    attn_layer_backward(&o->grads, o->out->grad, &o->saved, o->in->value, NULL, &o->weights,
-                        &layer);
+    attn_layer_backward(&o->grads, o->out.grad, &o->saved, o->in.value, NULL, &o->weights, &layer);
 }
 
 const struct attn_operation_type attn_op_attention = {"attention", attention_forward,
@@ -107,31 +106,31 @@ const struct attn_operation_type attn_op_attention = {"attention", attention_for
 /* Also the first operation on real inputs: then in->value is NULL, and so is in->grad. */
 static const attn_real *linear_input(const struct attn_operation *o, const struct attn_batch *b)
 {
-    return o->in->value ? o->in->value : b->inputs;
+    return o->in.value ? o->in.value : b->inputs;
 }
 
 static void linear_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_linear_forward(o->out->value, linear_input(o, b), o->w, o->bias, rows_of(o->in, b),
-                        o->in->width, o->out->width);
+    attn_linear_forward(o->out.value, linear_input(o, b), o->w, o->bias, rows_of(o->in, b),
+                        o->in.width, o->out.width);
 }
 
 static void linear_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_linear_backward(o->in->grad, o->dw, o->dbias, o->out->grad, linear_input(o, b), o->w,
-                         rows_of(o->in, b), o->in->width, o->out->width);
+    attn_linear_backward(o->in.grad, o->dw, o->dbias, o->out.grad, linear_input(o, b), o->w,
+                         rows_of(o->in, b), o->in.width, o->out.width);
 }
 
 const struct attn_operation_type attn_op_linear = {"linear", linear_forward, linear_backward};
 
 static void activation_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    o->activation->forward(o->out->value, o->in->value, reals_of(o->in, b));
+    o->activation->forward(o->out.value, o->in.value, reals_of(o->in, b));
 }
 
 static void activation_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    o->activation->backward(o->in->grad, o->out->grad, o->in->value, reals_of(o->in, b));
+    o->activation->backward(o->in.grad, o->out.grad, o->in.value, reals_of(o->in, b));
 }
 
 const struct attn_operation_type attn_op_activation = {"activation", activation_forward,
@@ -139,12 +138,12 @@ const struct attn_operation_type attn_op_activation = {"activation", activation_
 
 static void residual_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_residual_forward(o->out->value, o->in->value, o->branch->value, reals_of(o->in, b));
+    attn_residual_forward(o->out.value, o->in.value, o->branch.value, reals_of(o->in, b));
 }
 
 static void residual_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_residual_backward(o->in->grad, o->branch->grad, o->out->grad, reals_of(o->in, b));
+    attn_residual_backward(o->in.grad, o->branch.grad, o->out.grad, reals_of(o->in, b));
 }
 
 const struct attn_operation_type attn_op_residual = {"residual", residual_forward,
@@ -152,12 +151,12 @@ const struct attn_operation_type attn_op_residual = {"residual", residual_forwar
 
 static void pool_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_pool_forward(o->out->value, o->in->value, b->lengths, b->B, b->T, o->in->width);
+    attn_pool_forward(o->out.value, o->in.value, b->lengths, b->B, b->T, o->in.width);
 }
 
 static void pool_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_pool_backward(o->in->grad, o->out->grad, b->lengths, b->B, b->T, o->in->width);
+    attn_pool_backward(o->in.grad, o->out.grad, b->lengths, b->B, b->T, o->in.width);
 }
 
 const struct attn_operation_type attn_op_pool = {"pool", pool_forward, pool_backward};

@@ -1,0 +1,440 @@
+#include "test.h"
+
+#include <fcntl.h>
+#include <float.h>
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attn/version.h"
+#include "cli.h"
+
+static const struct cli_option options[] = {
+    {"steps", 's', "N",
+     "how many steps to train, from a start that is drawn with the seed to the "
+     "very end of the run, whatever happens in between",
+     "300", "Training"},
+    {"force", 'f', NULL, "start anew", NULL, "Files"},
+    {"rate", 0, "X", "learning rate", "0.001", "Training"},
+    {"a-name-that-is-long", 0, "SOMETHING", "stands on a line of its own", NULL, "Training"},
+    {"forced-start", 0, NULL, "another flag with the same beginning", NULL, "Files"},
+};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+/* Writes down what it was given; refuses the value "bad" and the value "broken". */
+static const char *take(void *context, const struct cli_option *o, const char *value,
+                        struct attn_error *e)
+{
+    (void)context;
+    if (value && !strcmp(value, "bad")) return attn_fail(e, ATTN_BAD_USAGE, "--%s is bad", o->name);
+    if (value && !strcmp(value, "broken")) return attn_fail(e, ATTN_BAD_INPUT, "broken file");
+    printf("(%s=%s)", o ? o->name : "operand", value ? value : "yes");
+    return NULL;
+}
+
+static void list(void *context)
+{
+    (void)context;
+    printf("one two three\n");
+}
+
+static struct cli plain(void)
+{
+    return (struct cli){.program = "prog",
+                        .summary = "Does things.",
+                        .examples = "  prog --steps 1\n  prog --force\n  prog --list\n",
+                        .notes = "Exit codes: 0 to 6.\n",
+                        .options = options,
+                        .count = OPTIONS,
+                        .take = take,
+                        .list = list};
+}
+
+static char output[65536];
+
+static int end_of(pid_t child)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status), "ended by signal %d: %s", WTERMSIG(status), output);
+    return WEXITSTATUS(status);
+}
+
+/* In a process of its own, since parsing prints and closes: the exit code, 100 for CLI_GO_ON.
+ * `output` is what came on both streams. */
+static int parse(const struct cli *cli, const char *line)
+{
+    char words[1024], program[] = "prog", *argv[64] = {program};
+    int argc = 1, ends[2];
+    size_t n = 0;
+    ssize_t got;
+    pid_t child;
+
+    snprintf(words, sizeof words, "%s", line);
+    for (char *w = strtok(words, " "); w; w = strtok(NULL, " ")) argv[argc++] = w;
+    ck_assert_int_eq(pipe(ends), 0);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        int code;
+        dup2(ends[1], 1);
+        dup2(ends[1], 2);
+        close(ends[0]);
+        close(ends[1]);
+        setvbuf(stdout, NULL, _IONBF, 0);
+        code = cli_parse(cli, argc, argv);
+        _exit(code == CLI_GO_ON ? 100 : code);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], output + n, sizeof output - 1 - n)) > 0) n += (size_t)got;
+    output[n] = '\0';
+    close(ends[0]);
+    return end_of(child);
+}
+
+static const struct {
+    const char *line;
+    int code;
+    const char *output; /* the whole of it */
+} lines[] = {
+    {"", 100, ""},
+    {"--steps 5", 100, "(steps=5)"},
+    {"--steps=5", 100, "(steps=5)"},
+    {"-s 5 -fs6", 100, "(steps=5)(force=yes)(steps=6)"},
+    {"--steps=", 100, "(steps=)"},
+    {"--steps --force", 100, "(steps=--force)"},
+    {"--rate -1", 100, "(rate=-1)"},
+    {"--rate=-1 --rate 2", 100, "(rate=-1)(rate=2)"},
+    {"--force", 100, "(force=yes)"},
+    {"--", 100, ""},
+    {"--forced-start", 100, "(forced-start=yes)"},
+    {"--step 5", 2, "prog: unknown option --step, did you mean --steps?\nTry 'prog --help'\n"},
+    {"--step=5", 2, "prog: unknown option --step, did you mean --steps?\nTry 'prog --help'\n"},
+    {"--st", 2, "prog: unknown option --st, did you mean --steps?\nTry 'prog --help'\n"},
+    {"--forced", 2,
+     "prog: unknown option --forced, did you mean --forced-start?\nTry 'prog --help'\n"},
+    {"--forc", 2, "prog: unknown option --forc, did you mean --force?\nTry 'prog --help'\n"},
+    {"--setps 5", 2, "prog: unknown option --setps, did you mean --steps?\nTry 'prog --help'\n"},
+    {"--rat 5", 2, "prog: unknown option --rat, did you mean --rate?\nTry 'prog --help'\n"},
+    {"--helq", 2, "prog: unknown option --helq, did you mean --help?\nTry 'prog --help'\n"},
+    {"--quux", 2, "prog: unknown option --quux\nTry 'prog --help'\n"},
+    {"--steps 5 --quux=7", 2, "(steps=5)prog: unknown option --quux\nTry 'prog --help'\n"},
+    {"--=7", 2, "prog: unknown option --\nTry 'prog --help'\n"},
+    {"-x", 2, "prog: unknown option -x\nTry 'prog --help'\n"},
+    {"-fx", 2, "(force=yes)prog: unknown option -x\nTry 'prog --help'\n"},
+    {"--steps", 2, "prog: option --steps needs a value (N)\nTry 'prog --help'\n"},
+    {"-s", 2, "prog: option --steps needs a value (N)\nTry 'prog --help'\n"},
+    {"--force=yes", 2, "prog: option --force takes no value\nTry 'prog --help'\n"},
+    {"--force word", 2, "(force=yes)prog: 'word' is not an option\nTry 'prog --help'\n"},
+    {"-- --force", 2, "prog: '--force' is not an option\nTry 'prog --help'\n"},
+    {"-", 2, "prog: '-' is not an option\nTry 'prog --help'\n"},
+    {"--rate bad --force", 2, "prog: --rate is bad\nTry 'prog --help'\n"},
+    {"--rate broken --force", 3, "prog: broken file\n"},
+    {"--list", 0, "one two three\n"},
+};
+
+START_TEST(a_line)
+{
+    const struct cli cli = plain();
+    const int code = parse(&cli, lines[_i].line);
+
+    ck_assert_str_eq(output, lines[_i].output);
+    ck_assert_int_eq(code, lines[_i].code);
+}
+END_TEST
+
+START_TEST(operands)
+{
+    struct cli cli = plain();
+
+    cli.operands = "DIR...";
+    ck_assert_int_eq(parse(&cli, "one --force two -- --three"), 100);
+    ck_assert_str_eq(output, "(force=yes)(operand=one)(operand=two)(operand=--three)");
+    ck_assert_int_eq(parse(&cli, "--help"), 0);
+    ck_assert_ptr_nonnull(strstr(output, "Usage: prog [OPTION]... DIR...\n"));
+}
+END_TEST
+
+START_TEST(without_a_list)
+{
+    struct cli cli = plain();
+
+    cli.list = NULL;
+    ck_assert_int_eq(parse(&cli, "--list"), 2);
+    ck_assert_str_eq(output, "prog: unknown option --list\nTry 'prog --help'\n");
+    ck_assert_int_eq(parse(&cli, "--help"), 0);
+    ck_assert_ptr_null(strstr(output, "choose by name"));
+}
+END_TEST
+
+START_TEST(help)
+{
+    static const char *const wanted[] = {
+        "Examples:\n  prog --steps 1\n",
+        "\nUsage: prog [OPTION]...\nDoes things.\n",
+        "\nTraining:\n  -s, --steps N ",
+        "\nFiles:\n  -f, --force ",
+        "\n  --rate X                learning rate [0.001]\n",
+        "\n  --a-name-that-is-long SOMETHING\n                          stands on",
+        "[300]",
+        "\nAbout:\n  -h, --help ",
+        "\n  --version ",
+        "\n  --list ",
+        "\nExit codes: 0 to 6.\n"};
+    const struct cli cli = plain();
+    const char *place = output;
+
+    ck_assert_int_eq(parse(&cli, "-h"), 0);
+    ck_assert_int_eq(parse(&cli, "--help"), 0);
+    ck_assert_int_eq(strncmp(output, "Examples:\n", 10), 0);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        ck_assert_msg(strstr(output, wanted[i]), "--help lacks '%s':\n%s", wanted[i], output);
+    for (size_t n; *place; place += n + (place[n] == '\n')) {
+        n = strcspn(place, "\n");
+        ck_assert_msg(n <= 80, "%zu columns: %.*s", n, (int)n, place);
+        ck_assert_msg(n == 0 || place[n - 1] != ' ', "a blank at the end: %.*s", (int)n, place);
+    }
+}
+END_TEST
+
+START_TEST(version)
+{
+    const struct cli cli = plain();
+
+    ck_assert_int_eq(parse(&cli, "--version"), 0);
+    ck_assert_int_eq(strncmp(output, "prog " ATTN_VERSION " (", strlen("prog " ATTN_VERSION " (")),
+                     0);
+    ck_assert_ptr_nonnull(strstr(output, TOLERANCE("(double precision, ", "(float precision, ")));
+    ck_assert_ptr_nonnull(strstr(output, " kernels)\n"));
+}
+END_TEST
+
+START_TEST(a_table_made_at_run_time)
+{
+    static char names[CLI_MOST_OPTIONS][16];
+    struct cli_option table[CLI_MOST_OPTIONS];
+    struct cli cli = plain();
+
+    for (int i = 0; i < CLI_MOST_OPTIONS; i++) {
+        snprintf(names[i], sizeof names[i], "option-%d", i);
+        table[i] = (struct cli_option){names[i], 0, "N", "a value", NULL, "All"};
+    }
+    cli.options = table;
+    cli.count = CLI_MOST_OPTIONS;
+    ck_assert_int_eq(parse(&cli, "--option-0 a --option-127=b --option-12 c"), 100);
+    ck_assert_str_eq(output, "(option-0=a)(option-127=b)(option-12=c)");
+    ck_assert_int_eq(parse(&cli, "--option-128 a"), 2);
+}
+END_TEST
+
+/* Says something on a standard output that cannot take it. */
+static int print_to(int descriptor, const char *text, int code)
+{
+    char program[] = "prog", *argv[] = {program, NULL};
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        const struct cli cli = plain();
+        if (descriptor < 0)
+            close(1);
+        else
+            dup2(descriptor, 1);
+        if (cli_parse(&cli, 1, argv) != CLI_GO_ON) _exit(99);
+        if (open("/dev/null", O_RDONLY) == 1) _exit(98); /* a file in place of stdout */
+        printf("%s", text);
+        fflush(stdout);
+        _exit(cli_close_stdout("prog", code));
+    }
+    return end_of(child);
+}
+
+START_TEST(output_that_cannot_be_written)
+{
+    int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY), ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    ck_assert_int_eq(print_to(null, "text", 0), 0);
+    ck_assert_int_eq(print_to(null, "text", 1), 1);
+    ck_assert_int_eq(print_to(ends[1], "text", 0), 4);
+    ck_assert_int_eq(print_to(-1, "text", 0), 4);
+    ck_assert_int_eq(print_to(-1, "text", 1), 4);
+    if (full >= 0) ck_assert_int_eq(print_to(full, "text", 0), 4);
+}
+END_TEST
+
+static const struct cli_option option = {.name = "size", .argument = "N"};
+
+static const struct {
+    const char *word, *message; /* message NULL: taken */
+    int64_t want;
+} integers[] = {
+    {"1", NULL, 1},
+    {"64", NULL, 64},
+    {"+7", NULL, 7},
+    {"007", NULL, 7},
+    {"0", "--size must be an integer from 1 to 64, not '0'", 0},
+    {"65", "--size must be an integer from 1 to 64, not '65'", 0},
+    {"-1", "--size must be an integer from 1 to 64, not '-1'", 0},
+    {"3x2", "--size must be an integer from 1 to 64, not '3x2'", 0},
+    {"", "--size must be an integer from 1 to 64, not ''", 0},
+    {" 3", "--size must be an integer from 1 to 64, not ' 3'", 0},
+    {"3 ", "--size must be an integer from 1 to 64, not '3 '", 0},
+    {"3.0", "--size must be an integer from 1 to 64, not '3.0'", 0},
+    {"1e1", "--size must be an integer from 1 to 64, not '1e1'", 0},
+    {"0x10", "--size must be an integer from 1 to 64, not '0x10'", 0},
+    {"99999999999999999999", "--size must be an integer from 1 to 64, not '99999999999999999999'",
+     0},
+};
+
+START_TEST(an_integer)
+{
+    struct attn_error e;
+    int64_t x = -5;
+    int small = -5;
+    const char *message = cli_integer(&x, &option, integers[_i].word, 1, 64, &e);
+
+    if (integers[_i].message) {
+        ck_assert_str_eq(message, integers[_i].message);
+        ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
+        ck_assert_ptr_nonnull(cli_int(&small, &option, integers[_i].word, 1, 64, &e));
+        ck_assert_int_eq(x, -5);
+        ck_assert_int_eq(small, -5);
+        return;
+    }
+    ck_assert_msg(!message, "%s", message);
+    ck_assert_ptr_null(cli_int(&small, &option, integers[_i].word, 1, 64, &e));
+    ck_assert_int_eq(x, integers[_i].want);
+    ck_assert_int_eq(small, integers[_i].want);
+}
+END_TEST
+
+START_TEST(the_largest_integers)
+{
+    struct attn_error e;
+    int64_t x;
+
+    ck_assert_ptr_null(cli_integer(&x, &option, "9223372036854775807", INT64_MIN, INT64_MAX, &e));
+    ck_assert(x == INT64_MAX);
+    ck_assert_str_eq(cli_integer(&x, &option, "9223372036854775808", INT64_MIN, INT64_MAX, &e),
+                     "--size must be an integer, not '9223372036854775808'");
+}
+END_TEST
+
+static const struct {
+    const char *word;
+    double low, high, want;
+    const char *message;
+} numbers[] = {
+    {"0.5", 0, 1, 0.5, NULL},
+    {"1e-3", 0, 1, 1e-3, NULL},
+    {"1", 0, 1, 1, NULL},
+    {"-1e300", -HUGE_VAL, HUGE_VAL, -1e300, NULL},
+    {"1e-9", DBL_MIN, HUGE_VAL, 1e-9, NULL},
+    {"3x2", 0, 1, 0, "--size must be a number from 0 to 1, not '3x2'"},
+    {"1,5", 0, 9, 0, "--size must be a number from 0 to 9, not '1,5'"},
+    {"", 0, 1, 0, "--size must be a number from 0 to 1, not ''"},
+    {"1e999", 0, HUGE_VAL, 0, "--size must be a number of at least 0, not '1e999'"},
+    {"nan", -HUGE_VAL, HUGE_VAL, 0, "--size must be a number, not 'nan'"},
+    {"inf", -HUGE_VAL, HUGE_VAL, 0, "--size must be a number, not 'inf'"},
+    {"-inf", -HUGE_VAL, 1, 0, "--size must be a number of at most 1, not '-inf'"},
+    {"0", DBL_MIN, HUGE_VAL, 0, "--size must be a number above 0, not '0'"},
+    {"2", DBL_MIN, 1, 0, "--size must be a number above 0 and at most 1, not '2'"},
+};
+
+START_TEST(a_number)
+{
+    struct attn_error e;
+    double x = -5;
+    const char *message =
+        cli_number(&x, &option, numbers[_i].word, numbers[_i].low, numbers[_i].high, &e);
+
+    if (numbers[_i].message) {
+        ck_assert_str_eq(message, numbers[_i].message);
+        ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
+        ck_assert(x == -5);
+        return;
+    }
+    ck_assert_msg(!message, "%s", message);
+    ck_assert(x == numbers[_i].want);
+}
+END_TEST
+
+START_TEST(a_boolean)
+{
+    static const char *const yes[] = {"yes", "true", "1"}, *const no[] = {"no", "false", "0"},
+                             *const neither[] = {"", "Yes", "y", "2", "on", "truely"};
+    struct attn_error e;
+    bool x;
+
+    for (int i = 0; i < 3; i++) {
+        x = false;
+        ck_assert_ptr_null(cli_boolean(&x, &option, yes[i], &e));
+        ck_assert(x);
+        ck_assert_ptr_null(cli_boolean(&x, &option, no[i], &e));
+        ck_assert(!x);
+    }
+    for (int i = 0; i < 6; i++) ck_assert_ptr_nonnull(cli_boolean(&x, &option, neither[i], &e));
+    ck_assert_str_eq(e.text, "--size must be yes or no, not 'truely'");
+}
+END_TEST
+
+START_TEST(a_choice)
+{
+    static const char *const names[] = {"dot", "additive", "bilinear"};
+    struct attn_error e;
+    int x = -1;
+
+    for (int i = 0; i < 3; i++) {
+        ck_assert_ptr_null(cli_choice(&x, &option, names[i], names, 3, &e));
+        ck_assert_int_eq(x, i);
+    }
+    ck_assert_str_eq(
+        cli_choice(&x, &option, "bilnear", names, 3, &e),
+        "--size: no 'bilnear', did you mean bilinear? (one of dot, additive, bilinear)");
+    ck_assert_str_eq(cli_choice(&x, &option, "softmax", names, 3, &e),
+                     "--size: no 'softmax' (one of dot, additive, bilinear)");
+    ck_assert_ptr_nonnull(cli_choice(&x, &option, "", names, 3, &e));
+    ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
+    ck_assert_int_eq(x, 2);
+}
+END_TEST
+
+START_TEST(nearest_names)
+{
+    static const char *const names[] = {"steps", "seed", "heads", "kv-heads", "window"};
+    static const char *const pairs[][2] = {
+        {"step", "steps"},    {"sede", "seed"},  {"head", "heads"}, {"kv_heads", "kv-heads"},
+        {"widnow", "window"}, {"win", "window"}, {"sees", "seed"}};
+    char long_word[500];
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        ck_assert_pstr_eq(cli_nearest(pairs[i][0], names, 5), pairs[i][1]);
+    memset(long_word, 'w', sizeof long_word - 1);
+    long_word[sizeof long_word - 1] = '\0';
+    ck_assert_ptr_null(cli_nearest("colour", names, 5));
+    ck_assert_ptr_null(cli_nearest("", names, 5));
+    ck_assert_ptr_null(cli_nearest(long_word, names, 5));
+}
+END_TEST
+
+void add_tests(Suite *suite)
+{
+    add_loop_test(suite, "a line", a_line, sizeof lines / sizeof *lines);
+    add_test(suite, "operands", operands);
+    add_test(suite, "without a list", without_a_list);
+    add_test(suite, "help", help);
+    add_test(suite, "version", version);
+    add_test(suite, "a table made at run time", a_table_made_at_run_time);
+    add_test(suite, "output that cannot be written", output_that_cannot_be_written);
+    add_loop_test(suite, "an integer", an_integer, sizeof integers / sizeof *integers);
+    add_test(suite, "the largest integers", the_largest_integers);
+    add_loop_test(suite, "a number", a_number, sizeof numbers / sizeof *numbers);
+    add_test(suite, "a boolean", a_boolean);
+    add_test(suite, "a choice", a_choice);
+    add_test(suite, "nearest names", nearest_names);
+}

@@ -1,0 +1,277 @@
+/* Matrix products with every instruction set, all strides, against plain loops. */
+#include <float.h>
+#include <math.h>
+
+#include "attn/rng.h"
+#include "compare.h"
+#include "kernels/gemm.h"
+#include "kernels/kernels.h"
+#include "test.h"
+
+#ifdef ATTN_DOUBLE
+static const double eps = DBL_EPSILON;
+#else
+static const double eps = FLT_EPSILON;
+#endif
+
+/* Makes kernel number `index` the chosen one; false where it cannot run here. */
+static bool choose(int index)
+{
+    struct attn_error e;
+
+    if (!attn_kernels_all[index]->supported()) {
+        fprintf(stderr, "skipped: this processor has no %s\n", attn_kernels_all[index]->name);
+        return false;
+    }
+    setenv("ATTN_CPU", attn_kernels_all[index]->name, 1);
+    expect(!attn_kernels_choose(&e), "%s", e.text);
+    ck_assert_str_eq(attn_kernels_name(), attn_kernels_all[index]->name);
+    return true;
+}
+
+static attn_real *matrix(size_t n, uint32_t index)
+{
+    struct attn_rng rng = attn_rng_at(41, ATTN_STREAM_TEST, 0, index);
+    attn_real *x = malloc((n + 1) * sizeof *x);
+
+    ck_assert_ptr_nonnull(x);
+    attn_rng_fill_normal(&rng, x, n, 1);
+    return x;
+}
+
+/* rows x cols seen through one of four pairs of strides: by rows, by columns,
+ * and both with room between. Returns how many numbers they span. */
+static size_t strides(size_t *row, size_t *col, int how, int rows, int cols)
+{
+    const size_t gap = how / 2 ? 3 : 0;
+
+    *row = how % 2 ? 1 + (gap ? 1 : 0) : (size_t)cols + gap;
+    *col = how % 2 ? (size_t)rows * *row + gap : 1;
+    if (how == 2) {
+        *col = 2;
+        *row = 2 * (size_t)cols + gap;
+    }
+    return (size_t)rows * *row + (size_t)cols * *col + 1;
+}
+
+/* Element (i, j) within its error bound: (K + 2) eps times the sum of sizes. */
+static bool is_product(const struct attn_gemm *g, attn_real was, int i, int j)
+{
+    const attn_real got = g->c[i * g->c_row + j];
+    double want = g->add ? (double)was : 0, sizes = fabs(want);
+
+    for (int k = 0; k < g->K; k++) {
+        const double term = (double)g->alpha * (double)g->a[i * g->a_row + k * g->a_col] *
+                            (double)g->b[k * g->b_row + j * g->b_col];
+        want += term;
+        sizes += fabs(term);
+    }
+    return fabs((double)got - want) <= (g->K + 2) * eps * sizes;
+}
+
+static void expect_product(int M, int N, int K, int how_a, int how_b, attn_real alpha, bool add)
+{
+    struct attn_gemm g = {.M = M, .N = N, .K = K, .alpha = alpha, .add = add};
+    attn_real *a = matrix(strides(&g.a_row, &g.a_col, how_a, M, K), 1);
+    attn_real *b = matrix(strides(&g.b_row, &g.b_col, how_b, K, N), 2);
+    const size_t room = (size_t)(M + 1) * (N + 2);
+    attn_real *c = matrix(room, 3), *was = matrix(room, 3);
+
+    g.a = a;
+    g.b = b;
+    g.c = c;
+    g.c_row = (size_t)N + 2;
+    for (size_t i = 0; !add && i < room; i++) c[i] = was[i] = (attn_real)NAN;
+    attn_gemm(&g);
+    for (int i = 0; i <= M; i++)
+        for (int j = 0; j < N + 2; j++) {
+            const size_t at = i * g.c_row + j;
+            if (i < M && j < N)
+                expect(is_product(&g, was[at], i, j),
+                       "%s: C %d x %d, K %d, strides %d %d, alpha %g, add %d: (%d, %d) = %g",
+                       attn_kernels_name(), M, N, K, how_a, how_b, (double)alpha, add, i, j,
+                       (double)c[at]);
+            else
+                expect_same(c + at, was + at, 1, "around C");
+        }
+    free(a);
+    free(b);
+    free(c);
+    free(was);
+}
+
+static const attn_real alphas[] = {1, (attn_real)-0.37, 0, 2};
+
+START_TEST(small_products_are_right)
+{
+    struct attn_rng rng = attn_rng_at(42, ATTN_STREAM_TEST, 0, (uint32_t)_i);
+
+    if (!choose(_i / 16)) return;
+    for (int n = 0; n < 150; n++) {
+        const int M = 1 + (int)attn_rng_below(&rng, 40), N = 1 + (int)attn_rng_below(&rng, 40),
+                  K = 1 + (int)attn_rng_below(&rng, 40);
+        expect_product(M, N, K, _i % 4, _i / 4 % 4, alphas[attn_rng_below(&rng, 4)],
+                       attn_rng_below(&rng, 2));
+    }
+}
+END_TEST
+
+START_TEST(each_size_alone_is_right)
+{
+    if (!choose(_i)) return;
+    for (int n = 1; n <= 70; n++) {
+        expect_product(n, 5, 3, 0, 0, 1, false);
+        expect_product(3, n, 5, 1, 1, 1, true);
+        expect_product(5, 3, n, 0, 1, 1, false);
+        expect_product(n, n, 1, 1, 0, 1, true);
+    }
+}
+END_TEST
+
+START_TEST(large_products_are_right)
+{
+    const int size[][3] = {
+        {129, 67, 301}, {1, 515, 260}, {515, 1, 129}, {65, 33, 1025}, {97, 259, 2}};
+
+    if (!choose(_i / 16)) return;
+    for (int s = 0; s < 5; s++)
+        expect_product(size[s][0], size[s][1], size[s][2], _i % 4, _i / 4 % 4, alphas[(_i + s) % 2],
+                       s % 2);
+}
+END_TEST
+
+START_TEST(empty_products_are_right)
+{
+    if (!choose(_i)) return;
+    for (int add = 0; add < 2; add++) {
+        expect_product(0, 5, 3, 0, 0, 1, add);
+        expect_product(5, 0, 3, 0, 0, 1, add);
+        expect_product(5, 4, 0, 0, 0, 1, add); /* an empty sum is 0 */
+        expect_product(0, 0, 0, 0, 0, 1, add);
+    }
+}
+END_TEST
+
+/* C t = A (B t), for sizes too large to compare element by element. */
+START_TEST(products_project)
+{
+    const int M = 517, N = 259, K = 385;
+    attn_real *a, *b, *c, *t;
+    double *bt;
+
+    if (!choose(_i)) return;
+    a = matrix((size_t)M * K, 4);
+    b = matrix((size_t)K * N, 5);
+    t = matrix((size_t)N, 6);
+    c = matrix((size_t)M * N, 7);
+    bt = calloc((size_t)K, sizeof *bt);
+    attn_gemm_nn(c, a, b, M, N, K, false);
+    for (int k = 0; k < K; k++)
+        for (int j = 0; j < N; j++) bt[k] += (double)b[(size_t)k * N + j] * (double)t[j];
+    for (int i = 0; i < M; i++) {
+        double left = 0, right = 0, sizes = 0;
+        for (int j = 0; j < N; j++) left += (double)c[(size_t)i * N + j] * (double)t[j];
+        for (int k = 0; k < K; k++) {
+            right += (double)a[(size_t)i * K + k] * bt[k];
+            sizes += fabs((double)a[(size_t)i * K + k]);
+        }
+        /* |C| is at most sqrt(K) times normal numbers; the sum over t adds sqrt(N). */
+        ck_assert_double_eq_tol(left, right, K * eps * sizes);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(t);
+    free(bt);
+}
+END_TEST
+
+START_TEST(the_three_products_are_their_strides)
+{
+    enum { M = 13, N = 9, K = 21 };
+    attn_real *a = matrix(M * K, 8), *b = matrix(K * N, 9);
+    attn_real got[M * N], want[M * N];
+    struct attn_gemm g = {
+        .M = M, .N = N, .K = K, .alpha = 1, .a = a, .b = b, .c = want, .c_row = N};
+
+    if (!choose(_i / 2)) return;
+    g.add = _i % 2;
+    for (int which = 0; which < 3; which++) {
+        for (int i = 0; i < M * N; i++) got[i] = want[i] = 1;
+        g.a_row = which == 2 ? 1 : K;
+        g.a_col = which == 2 ? M : 1;
+        g.b_row = which == 1 ? 1 : N;
+        g.b_col = which == 1 ? K : 1;
+        attn_gemm(&g);
+        (which == 0   ? attn_gemm_nn
+         : which == 1 ? attn_gemm_nt
+                      : attn_gemm_tn)(got, a, b, M, N, K, g.add);
+        expect_same(got, want, M * N, "product");
+        for (int i = 0; i < M * N; i++) ck_assert(is_product(&g, 1, i / N, i % N));
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
+/* A batch must equal its sequences one by one: how many rows there are does not matter. */
+START_TEST(rows_do_not_know_of_each_other)
+{
+    enum { M = 61, N = 37, K = 130 };
+    attn_real *a = matrix(M * K, 10), *b = matrix(K * N, 11);
+    attn_real *all = matrix(M * N, 12), one[N];
+
+    if (!choose(_i)) return;
+    attn_gemm_nn(all, a, b, M, N, K, false);
+    for (int i = 0; i < M; i++) {
+        attn_gemm_nn(one, a + (size_t)i * K, b, 1, N, K, false);
+        expect_same(one, all + (size_t)i * N, N, "row alone");
+    }
+    free(a);
+    free(b);
+    free(all);
+}
+END_TEST
+
+START_TEST(a_wrong_product_is_seen)
+{
+    attn_real a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, c[] = {19, 22, 43, 50};
+    const struct attn_gemm g = {.M = 2,
+                                .N = 2,
+                                .K = 2,
+                                .alpha = 1,
+                                .a = a,
+                                .a_row = 2,
+                                .a_col = 1,
+                                .b = b,
+                                .b_row = 2,
+                                .b_col = 1,
+                                .c = c,
+                                .c_row = 2};
+
+    for (int i = 0; i < 4; i++) {
+        const attn_real right = c[i];
+        ck_assert(is_product(&g, 0, i / 2, i % 2));
+        c[i] = right * (1 + 8 * (attn_real)eps);
+        ck_assert(!is_product(&g, 0, i / 2, i % 2));
+        c[i] = (attn_real)NAN;
+        ck_assert(!is_product(&g, 0, i / 2, i % 2));
+        c[i] = right;
+    }
+}
+END_TEST
+
+void add_tests(Suite *suite)
+{
+    int kernels = 0;
+
+    while (attn_kernels_all[kernels]) kernels++;
+    add_loop_test(suite, "small", small_products_are_right, kernels * 16);
+    add_loop_test(suite, "each size", each_size_alone_is_right, kernels);
+    add_loop_test(suite, "large", large_products_are_right, kernels * 16);
+    add_loop_test(suite, "empty", empty_products_are_right, kernels);
+    add_loop_test(suite, "projection", products_project, kernels);
+    add_loop_test(suite, "three products", the_three_products_are_their_strides, kernels * 2);
+    add_loop_test(suite, "rows", rows_do_not_know_of_each_other, kernels);
+    add_test(suite, "wrong product", a_wrong_product_is_seen);
+}

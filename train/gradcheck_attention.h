@@ -1,0 +1,26 @@
+/* gradcheck_attention.h - the subject of attention on given queries, keys and values. */
+#ifndef GRADCHECK_ATTENTION_H
+#define GRADCHECK_ATTENTION_H
+
+#include "attn/attention.h"
+#include "gradcheck_subject.h"
+
+struct gradcheck_attention_case {
+    struct attn_attention a;
+    struct attn_saved saved;
+    struct gradcheck_tensor q, k, v, weights; /* weights.x NULL: the kind has none */
+    attn_real *dbias;                         /* NULL: no bias */
+    attn_real *o, *G;                         /* G: the cotangent of o */
+    size_t outputs;
+};
+
+/* Head counts as levels of a factor: query heads, and key heads where they are fewer. */
+struct gradcheck_heads {
+    int H, Hkv;
+};
+extern const char *const gradcheck_head_names[];
+extern const struct gradcheck_heads gradcheck_head_counts[];
+extern const char *const gradcheck_scale_names[], *const gradcheck_softcap_names[];
+extern const double gradcheck_scales[], gradcheck_softcaps[];
+
+#endif

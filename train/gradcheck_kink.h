@@ -1,0 +1,23 @@
+/* gradcheck_kink.h - inputs of an activation held away from where it has no derivative.
+ *
+ * Differences across a kink are wrong however small the step, and no estimate
+ * tells it reliably. Every input of a kinked activation is therefore brought to
+ * at least GRADCHECK_KINK from 0 before anything is differentiated. */
+#ifndef GRADCHECK_KINK_H
+#define GRADCHECK_KINK_H
+
+#include <stdbool.h>
+
+#include "attn/activation.h"
+#include "attn/model.h"
+#include "gradcheck_subject.h"
+
+/* Whether the slopes on both sides of 0 differ. */
+bool gradcheck_has_kink(const struct attn_activation *activation);
+
+/* Changes the first bias of each MLP, or without biases that of the norm before it, in
+ * m->w. Without a norm, m must have one layer and biases. */
+void gradcheck_avoid_kinks(struct gradcheck_subject *s, struct attn_model *m,
+                           const struct attn_batch *b);
+
+#endif

@@ -1,0 +1,175 @@
+#include "plot.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attn/error.h"
+#include "attn/file.h"
+#include "attn/text.h"
+#include "plot_child.h"
+#include "plot_prelude.h"
+
+static const char loss_script[] =
+#include "loss.gp.inc"
+    ;
+static const char attention_script[] =
+#include "attention.gp.inc"
+    ;
+
+enum { PATIENCE = 120 }; /* seconds; the first use of fonts may build a cache */
+
+/* The line of what gnuplot said that tells most: behind "line N: ", no warning. */
+static const char *reason(char *said)
+{
+    const char *best = "no picture came out";
+
+    for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *text = strstr(line, "line ");
+        if (text) text = strstr(text, ": ");
+        if (text && !strstr(text, "warning:")) best = text + 2;
+    }
+    return best;
+}
+
+/* A PNG from its first bytes to its last. */
+static bool is_whole_png(const char *path)
+{
+    static const char head[8] = "\x89PNG\r\n\x1a\n", tail[8] = "IEND\xae\x42\x60\x82";
+    char first[8], last[8];
+    FILE *f = fopen(path, "rb");
+    const bool whole = f && fread(first, 1, 8, f) == 8 && memcmp(first, head, 8) == 0 &&
+                       fseek(f, -8, SEEK_END) == 0 && fread(last, 1, 8, f) == 8 &&
+                       memcmp(last, tail, 8) == 0;
+
+    if (f) fclose(f);
+    return whole;
+}
+
+static const char *run_gnuplot(const char *gnuplot, const char *directory,
+                               const struct attn_text *text, struct attn_error *e)
+{
+    char name[] = "gnuplot", settings[] = "--default-settings", input[] = "-";
+    char *argv[] = {name, settings, input, NULL};
+    char said[8192];
+    const int code =
+        plot_child(gnuplot, argv, directory, text->data, text->size, said, sizeof said, PATIENCE);
+
+    if (code == 0) return NULL;
+    if (code == PLOT_TOO_LONG)
+        return attn_fail(e, ATTN_CHECK_FAILED, "gnuplot took more than %d seconds", PATIENCE);
+    if (code == PLOT_CANNOT_START)
+        return attn_fail(e, ATTN_CHECK_FAILED, "%s cannot be started", gnuplot);
+    if (code > 128) return attn_fail(e, ATTN_CHECK_FAILED, "signal %d ended gnuplot", code - 128);
+    return attn_fail(e, ATTN_CHECK_FAILED, "gnuplot: %s", reason(said));
+}
+
+/* gnuplot draws under a temporary name, which becomes `name` once it is whole. */
+static const char *draw(const char *gnuplot, const char *directory, const char *name,
+                        const struct attn_text *prelude, const char *script, struct attn_error *e)
+{
+    char temporary[64], drawn[4096], path[4096];
+    struct attn_text text = {0};
+    const char *wrong;
+
+    snprintf(temporary, sizeof temporary, ".%s.%ld", name, (long)getpid());
+    if (!attn_path_join(drawn, sizeof drawn, directory, temporary) ||
+        !attn_path_join(path, sizeof path, directory, name))
+        return attn_fail(e, ATTN_CANNOT_WRITE, "%s: the path is too long", directory);
+    attn_text_print(&text, "output = '%s'\n", temporary);
+    if (prelude->size) attn_text_add(&text, prelude->data, prelude->size);
+    attn_text_add(&text, script, strlen(script));
+    wrong = text.failed ? attn_fail_memory(e, name) : run_gnuplot(gnuplot, directory, &text, e);
+    attn_text_free(&text);
+    if (!wrong && !is_whole_png(drawn))
+        wrong = attn_fail(e, ATTN_CANNOT_WRITE, "gnuplot left no picture");
+    if (!wrong && rename(drawn, path) != 0)
+        wrong = attn_fail(e, ATTN_CANNOT_WRITE, "cannot rename it to %s", path);
+    if (wrong) unlink(drawn);
+    return wrong;
+}
+
+static const char *prepare_nothing(struct attn_text *prelude, const char *directory,
+                                   struct attn_error *e)
+{
+    (void)prelude, (void)directory, (void)e;
+    return NULL;
+}
+
+static const struct picture {
+    const char *name, *source; /* drawn if the source is there */
+    const char *script;
+    const char *(*prepare)(struct attn_text *prelude, const char *directory, struct attn_error *e);
+} pictures[] = {
+    {"loss.png", "metrics.tsv", loss_script, prepare_nothing},
+    {"attention.png", "attention.npy", attention_script, plot_prelude_attention},
+};
+enum { PICTURES = sizeof pictures / sizeof *pictures };
+
+static const char *make(const struct picture *p, const char *gnuplot, const char *directory,
+                        struct attn_error *e)
+{
+    struct attn_text prelude = {0};
+    const char *wrong = p->prepare(&prelude, directory, e);
+
+    if (!wrong && prelude.failed) wrong = attn_fail_memory(e, p->name);
+    if (!wrong) wrong = draw(gnuplot, directory, p->name, &prelude, p->script, e);
+    attn_text_free(&prelude);
+    return wrong;
+}
+
+/* Without any font gnuplot leaves all words out and says nothing. */
+static bool has_font(void)
+{
+    char path[4096], said[256];
+    char name[] = "fc-list", pattern[] = ":charset=41";
+    char *argv[] = {name, pattern, NULL};
+
+    return !plot_find(path, sizeof path, name) ||
+           plot_child(path, argv, NULL, "", 0, said, sizeof said, PATIENCE) != 0 || *said;
+}
+
+/* One sentence: what was made, then what was not, and why. */
+static void tell(char words[PLOT_WORDS], const bool made[PICTURES],
+                 const struct attn_error wrong[PICTURES])
+{
+    size_t used = 0;
+
+    *words = '\0';
+    for (int i = 0; i < PICTURES; i++)
+        if (made[i])
+            used += (size_t)snprintf(words + used, PLOT_WORDS - used, "%s%s", used ? ", " : "made ",
+                                     pictures[i].name);
+    for (int i = 0; i < PICTURES; i++)
+        if (wrong[i].fault != ATTN_FINE)
+            used += (size_t)snprintf(words + used, PLOT_WORDS - used, "%sno %s: %s",
+                                     used ? "; " : "", pictures[i].name, wrong[i].text);
+    if (!used) strcpy(words, "no pictures: neither metrics.tsv nor attention.npy is there");
+}
+
+enum plot_outcome plot_run(const char *directory, char words[PLOT_WORDS])
+{
+    struct attn_error wrong[PICTURES] = {0};
+    bool made[PICTURES] = {false}, failed = false;
+    char gnuplot[4096], source[4096];
+
+    if (!plot_find(gnuplot, sizeof gnuplot, "gnuplot")) {
+        strcpy(words, "gnuplot is not installed: no pictures (loss.png, attention.png)");
+        return PLOT_NO_GNUPLOT;
+    }
+    for (int i = 0; i < PICTURES; i++) {
+        const struct picture *p = &pictures[i];
+        if (attn_path_join(source, sizeof source, directory, p->source) && access(source, F_OK))
+            continue;
+        made[i] = !make(p, gnuplot, directory, &wrong[i]);
+        failed = failed || !made[i];
+    }
+    tell(words, made, wrong);
+    if (!failed && !has_font()) {
+        const size_t used = strlen(words);
+        snprintf(words + used, PLOT_WORDS - used, " (without words: no font is installed)");
+    }
+    return failed ? PLOT_FAILED : PLOT_MADE;
+}

@@ -1,0 +1,219 @@
+#include "plot_prelude.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attn/file.h"
+#include "attn/memory.h"
+#include "attn/npy.h"
+#include "plot_labels.h"
+
+enum { RANK = 6, FRAMES = 0, SEQUENCES, LAYERS, HEADS, QUERIES, KEYS };
+
+static const char *read_file(char **data, size_t *size, const char *directory, const char *name,
+                             struct attn_error *e)
+{
+    char path[4096];
+
+    if (!attn_path_join(path, sizeof path, directory, name))
+        return attn_fail(e, ATTN_BAD_INPUT, "%s: the path is too long", directory);
+    return attn_file_read(data, size, path, (size_t)2 << 30, e);
+}
+
+/* Bytes before the numbers, for a file that attn_npy_parse has accepted. */
+static size_t header_size(const unsigned char *file)
+{
+    if (file[6] == 1) return 10 + (size_t)file[8] + 256 * (size_t)file[9];
+    return 12 + (size_t)file[8] + 256 * (size_t)file[9] + 65536 * (size_t)file[10] +
+           16777216 * (size_t)file[11];
+}
+
+/* gnuplot reads the numbers as they lie in the file. Makes a string of the header,
+ * which ends in a line feed; in version 1 its first two bytes are not looked at. */
+static bool is_plain_float(char *file, size_t header)
+{
+    file[header - 1] = '\0';
+    return strstr(file + 12, "<f4") && !strstr(file + 12, "True");
+}
+
+/* Where the last frame of the first sequence begins, and its shape. */
+static const char *place(size_t shape[RANK], size_t *skip, const char *directory,
+                         struct attn_error *e)
+{
+    static const char name[] = "attention.npy";
+    struct attn_npy a;
+    char *file;
+    size_t size;
+    const char *wrong = read_file(&file, &size, directory, name, e);
+
+    if (wrong) return wrong;
+    wrong = attn_npy_parse(&a, file, size, name, e);
+    if (!wrong) {
+        *skip = header_size((const unsigned char *)file);
+        if (a.rank != RANK || !is_plain_float(file, *skip))
+            wrong = attn_fail(e, ATTN_BAD_INPUT,
+                              "%s: expected little-endian float32 in C order, of shape (frames, "
+                              "sequences, layers, heads, queries, keys)",
+                              name);
+        else
+            memcpy(shape, a.shape, RANK * sizeof *shape);
+        if (!wrong && shape[FRAMES] > 0) *skip += 4 * (a.count - a.count / shape[FRAMES]);
+        attn_npy_free(&a);
+    }
+    attn_free(file);
+    return wrong;
+}
+
+/* A file of tab-separated columns with a header line, read row by row. It is cut up in place. */
+struct table {
+    char *data, *next;
+    char *cell[16];
+    int cells;
+};
+
+static bool next_row(struct table *t)
+{
+    char *line = t->next;
+
+    if (!*line) return false;
+    t->next = line + strcspn(line, "\n");
+    if (*t->next) *t->next++ = '\0';
+    for (t->cells = 0; t->cells < 16; line++) {
+        t->cell[t->cells++] = line;
+        line += strcspn(line, "\t");
+        if (!*line) break;
+        *line = '\0';
+    }
+    return true;
+}
+
+static bool open_table(struct table *t, const char *directory, const char *name)
+{
+    struct attn_error e;
+    size_t size;
+
+    if (read_file(&t->data, &size, directory, name, &e)) return false;
+    t->next = t->data;
+    if (next_row(t)) return true;
+    attn_free(t->data);
+    return false;
+}
+
+/* The header is the present row. -1: no such column. */
+static int find_column(const struct table *t, const char *name)
+{
+    for (int i = 0; i < t->cells; i++)
+        if (strcmp(t->cell[i], name) == 0) return i;
+    return -1;
+}
+
+/* -1: no such cell, or no number from 0 to limit - 1. */
+static long number_in(const struct table *t, int column, long limit)
+{
+    int64_t x;
+
+    if (column < 0 || column >= t->cells || !attn_integer_parse(t->cell[column], &x)) return -1;
+    return x >= 0 && x < limit ? (long)x : -1;
+}
+
+static long last_step(const char *directory)
+{
+    struct table t;
+    long step = -1;
+
+    if (!open_table(&t, directory, "frames.tsv")) return -1;
+    for (const int column = find_column(&t, "step"); next_row(&t);)
+        step = number_in(&t, column, INT32_MAX);
+    attn_free(t.data);
+    return step;
+}
+
+struct probe {
+    int count;   /* labels; 0: none */
+    int columns; /* of the widest */
+    char label[PLOT_LABELS][PLOT_LABEL_SIZE];
+    long rights;
+    struct attn_text right; /* "key query" lines */
+    struct plot_fonts fonts;
+};
+
+static void add_right(struct probe *p, char *list, long query, const size_t shape[RANK])
+{
+    char *rest;
+
+    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        int64_t key;
+        if (!attn_integer_parse(word, &key) || key < 0 || (uint64_t)key >= shape[KEYS]) continue;
+        attn_text_print(&p->right, "%ld %ld\n", (long)key, query);
+        p->rights++;
+    }
+}
+
+static void read_probe(struct probe *p, const char *directory, const size_t shape[RANK])
+{
+    const size_t longest = shape[QUERIES] > shape[KEYS] ? shape[QUERIES] : shape[KEYS];
+    struct table t;
+    long first = -1;
+
+    if (!open_table(&t, directory, "probe.tsv")) return;
+    const int sequence = find_column(&t, "sequence"), position = find_column(&t, "position");
+    const int token = find_column(&t, "token"), right = find_column(&t, "right");
+    while (next_row(&t)) {
+        const long s = number_in(&t, sequence, INT32_MAX), i = number_in(&t, position, INT32_MAX);
+        if (first < 0) first = s;
+        if (s != first || i < 0 || (size_t)i >= longest) continue;
+        if (right >= 0 && right < t.cells && (size_t)i < shape[QUERIES])
+            add_right(p, t.cell[right], i, shape);
+        if (token < 0 || token >= t.cells || longest > PLOT_LABELS) continue;
+        const int columns = plot_label(p->label[i], t.cell[token], &p->fonts);
+        if (columns > p->columns) p->columns = columns;
+        if (i >= p->count) p->count = (int)i + 1;
+    }
+    attn_free(t.data);
+}
+
+/* In single quotes nothing but the quote itself means anything to gnuplot. */
+static void print_label(struct attn_text *prelude, int i, const char *label)
+{
+    attn_text_print(prelude, "label[%d] = '", i + 1);
+    for (; *label; label++)
+        attn_text_add(prelude, *label == '\'' ? "''" : label, *label == '\'' ? 2 : 1);
+    attn_text_print(prelude, "'\n");
+}
+
+static void print_prelude(struct attn_text *prelude, const struct probe *p,
+                          const size_t shape[RANK], size_t skip, long step)
+{
+    const int maps = shape[FRAMES] && shape[SEQUENCES];
+
+    attn_text_print(prelude, "skip = %zu.0\nlayers = %zu\nheads = %zu\nqueries = %zu\nkeys = %zu\n",
+                    skip, maps ? shape[LAYERS] : 0, shape[HEADS], shape[QUERIES], shape[KEYS]);
+    attn_text_print(prelude, "step = %ld\nlabels = %d\nlabel_columns = %d\n", step, p->count,
+                    p->columns);
+    if (p->count) attn_text_print(prelude, "array label[%d]\n", p->count);
+    for (int i = 0; i < p->count; i++) print_label(prelude, i, p->label[i]);
+    attn_text_print(prelude, "rights = %ld\n$right << end_of_right\n", p->rights);
+    if (p->rights) attn_text_add(prelude, p->right.data, p->right.size);
+    attn_text_print(prelude, "end_of_right\n");
+    if (p->right.failed) prelude->failed = true;
+}
+
+const char *plot_prelude_attention(struct attn_text *prelude, const char *directory,
+                                   struct attn_error *e)
+{
+    size_t shape[RANK] = {0}, skip = 0;
+    struct probe *p;
+    const char *wrong = place(shape, &skip, directory, e);
+
+    if (wrong) return wrong;
+    p = attn_alloc(1, sizeof *p);
+    if (!p) return attn_fail_memory(e, "labels of a picture");
+    plot_fonts_open(&p->fonts);
+    read_probe(p, directory, shape);
+    print_prelude(prelude, p, shape, skip, last_step(directory));
+    attn_text_free(&p->right);
+    attn_free(p);
+    return NULL;
+}
