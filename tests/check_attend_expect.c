@@ -196,6 +196,43 @@ START_TEST(the_same_directory)
 }
 END_TEST
 
+/* Results of another implementation, in float; input 3 is the mask. */
+static const struct {
+    const char *name, *flags;
+} elsewhere[] = {
+    {"test_attention_4d_gqa", ""},
+    {"test_attention_4d_causal", "--causal --offset 0"},
+    {"test_attention_4d_diff_heads_sizes_scaled", "--scale 0.01"},
+    {"test_attention_4d_diff_heads_sizes_softcap", "--softcap 2"},
+    {"test_attention_4d_attn_mask", "--mask mask.npy"},
+    {"test_attention_4d_attn_mask_3d_causal", "--mask mask.npy --causal --offset 0"},
+    {"test_attention_4d_attn_mask_bool_4d", "--mask mask.npy"},
+};
+
+START_TEST(results_from_elsewhere)
+{
+    static const char *const names[][2] = {{"input_0", "q"},
+                                           {"input_1", "k"},
+                                           {"input_2", "v"},
+                                           {"input_3", "mask"},
+                                           {"output_0", "theirs/o"}};
+    char arguments[256], from[64];
+    const char *folder;
+
+    snprintf(from, sizeof from, "onnx/%s", elsewhere[_i].name);
+    folder = reference_path(from);
+    if (!folder) return;
+    ck_assert_int_eq(run("mkdir '%s'", scratch_path("theirs")), 0);
+    for (int i = 0; i < 5; i++)
+        if (i != 3 || strstr(elsewhere[_i].flags, "--mask"))
+            ck_assert_int_eq(
+                run("cp '%s/%s.npy' '%s.npy'", folder, names[i][0], scratch_path(names[i][1])), 0);
+    snprintf(arguments, sizeof arguments, ARRAYS "%s --expect theirs", elsewhere[_i].flags);
+    expect_code(0, arguments);
+    expect_words("\no              agrees ");
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "a pair", a_pair, sizeof pairs / sizeof *pairs);
@@ -207,4 +244,6 @@ void add_tests(Suite *suite)
     add_test(suite, "some or none there", some_or_none_there);
     add_test(suite, "files that cannot be compared", files_that_cannot_be_compared);
     add_test(suite, "the same directory", the_same_directory);
+    add_loop_test(suite, "results from elsewhere", results_from_elsewhere,
+                  sizeof elsewhere / sizeof *elsewhere);
 }

@@ -1,8 +1,6 @@
 #include "test.h"
 
 #include <fcntl.h>
-#include <float.h>
-#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -267,161 +265,6 @@ START_TEST(output_that_cannot_be_written)
 }
 END_TEST
 
-static const struct cli_option option = {.name = "size", .argument = "N"};
-
-static const struct {
-    const char *word, *message; /* message NULL: taken */
-    int64_t want;
-} integers[] = {
-    {"1", NULL, 1},
-    {"64", NULL, 64},
-    {"+7", NULL, 7},
-    {"007", NULL, 7},
-    {"0", "--size must be an integer from 1 to 64, not '0'", 0},
-    {"65", "--size must be an integer from 1 to 64, not '65'", 0},
-    {"-1", "--size must be an integer from 1 to 64, not '-1'", 0},
-    {"3x2", "--size must be an integer from 1 to 64, not '3x2'", 0},
-    {"", "--size must be an integer from 1 to 64, not ''", 0},
-    {" 3", "--size must be an integer from 1 to 64, not ' 3'", 0},
-    {"3 ", "--size must be an integer from 1 to 64, not '3 '", 0},
-    {"3.0", "--size must be an integer from 1 to 64, not '3.0'", 0},
-    {"1e1", "--size must be an integer from 1 to 64, not '1e1'", 0},
-    {"0x10", "--size must be an integer from 1 to 64, not '0x10'", 0},
-    {"99999999999999999999", "--size must be an integer from 1 to 64, not '99999999999999999999'",
-     0},
-};
-
-START_TEST(an_integer)
-{
-    struct attn_error e;
-    int64_t x = -5;
-    int small = -5;
-    const char *message = cli_integer(&x, &option, integers[_i].word, 1, 64, &e);
-
-    if (integers[_i].message) {
-        ck_assert_str_eq(message, integers[_i].message);
-        ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
-        ck_assert_ptr_nonnull(cli_int(&small, &option, integers[_i].word, 1, 64, &e));
-        ck_assert_int_eq(x, -5);
-        ck_assert_int_eq(small, -5);
-        return;
-    }
-    ck_assert_msg(!message, "%s", message);
-    ck_assert_ptr_null(cli_int(&small, &option, integers[_i].word, 1, 64, &e));
-    ck_assert_int_eq(x, integers[_i].want);
-    ck_assert_int_eq(small, integers[_i].want);
-}
-END_TEST
-
-START_TEST(the_largest_integers)
-{
-    struct attn_error e;
-    int64_t x;
-
-    ck_assert_ptr_null(cli_integer(&x, &option, "9223372036854775807", INT64_MIN, INT64_MAX, &e));
-    ck_assert(x == INT64_MAX);
-    ck_assert_str_eq(cli_integer(&x, &option, "9223372036854775808", INT64_MIN, INT64_MAX, &e),
-                     "--size must be an integer, not '9223372036854775808'");
-}
-END_TEST
-
-static const struct {
-    const char *word;
-    double low, high, want;
-    const char *message;
-} numbers[] = {
-    {"0.5", 0, 1, 0.5, NULL},
-    {"1e-3", 0, 1, 1e-3, NULL},
-    {"1", 0, 1, 1, NULL},
-    {"-1e300", -HUGE_VAL, HUGE_VAL, -1e300, NULL},
-    {"1e-9", DBL_MIN, HUGE_VAL, 1e-9, NULL},
-    {"3x2", 0, 1, 0, "--size must be a number from 0 to 1, not '3x2'"},
-    {"1,5", 0, 9, 0, "--size must be a number from 0 to 9, not '1,5'"},
-    {"", 0, 1, 0, "--size must be a number from 0 to 1, not ''"},
-    {"1e999", 0, HUGE_VAL, 0, "--size must be a number of at least 0, not '1e999'"},
-    {"nan", -HUGE_VAL, HUGE_VAL, 0, "--size must be a number, not 'nan'"},
-    {"inf", -HUGE_VAL, HUGE_VAL, 0, "--size must be a number, not 'inf'"},
-    {"-inf", -HUGE_VAL, 1, 0, "--size must be a number of at most 1, not '-inf'"},
-    {"0", DBL_MIN, HUGE_VAL, 0, "--size must be a number above 0, not '0'"},
-    {"2", DBL_MIN, 1, 0, "--size must be a number above 0 and at most 1, not '2'"},
-};
-
-START_TEST(a_number)
-{
-    struct attn_error e;
-    double x = -5;
-    const char *message =
-        cli_number(&x, &option, numbers[_i].word, numbers[_i].low, numbers[_i].high, &e);
-
-    if (numbers[_i].message) {
-        ck_assert_str_eq(message, numbers[_i].message);
-        ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
-        ck_assert(x == -5);
-        return;
-    }
-    ck_assert_msg(!message, "%s", message);
-    ck_assert(x == numbers[_i].want);
-}
-END_TEST
-
-START_TEST(a_boolean)
-{
-    static const char *const yes[] = {"yes", "true", "1"}, *const no[] = {"no", "false", "0"},
-                             *const neither[] = {"", "Yes", "y", "2", "on", "truely"};
-    struct attn_error e;
-    bool x;
-
-    for (int i = 0; i < 3; i++) {
-        x = false;
-        ck_assert_ptr_null(cli_boolean(&x, &option, yes[i], &e));
-        ck_assert(x);
-        ck_assert_ptr_null(cli_boolean(&x, &option, no[i], &e));
-        ck_assert(!x);
-    }
-    for (int i = 0; i < 6; i++) ck_assert_ptr_nonnull(cli_boolean(&x, &option, neither[i], &e));
-    ck_assert_str_eq(e.text, "--size must be yes or no, not 'truely'");
-}
-END_TEST
-
-START_TEST(a_choice)
-{
-    static const char *const names[] = {"dot", "additive", "bilinear"};
-    struct attn_error e;
-    int x = -1;
-
-    for (int i = 0; i < 3; i++) {
-        ck_assert_ptr_null(cli_choice(&x, &option, names[i], names, 3, &e));
-        ck_assert_int_eq(x, i);
-    }
-    ck_assert_str_eq(
-        cli_choice(&x, &option, "bilnear", names, 3, &e),
-        "--size: no 'bilnear', did you mean bilinear? (one of dot, additive, bilinear)");
-    ck_assert_str_eq(cli_choice(&x, &option, "softmax", names, 3, &e),
-                     "--size: no 'softmax' (one of dot, additive, bilinear)");
-    ck_assert_ptr_nonnull(cli_choice(&x, &option, "", names, 3, &e));
-    ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
-    ck_assert_int_eq(x, 2);
-}
-END_TEST
-
-START_TEST(nearest_names)
-{
-    static const char *const names[] = {"steps", "seed", "heads", "kv-heads", "window"};
-    static const char *const pairs[][2] = {
-        {"step", "steps"},    {"sede", "seed"},  {"head", "heads"}, {"kv_heads", "kv-heads"},
-        {"widnow", "window"}, {"win", "window"}, {"sees", "seed"}};
-    char long_word[500];
-
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        ck_assert_pstr_eq(cli_nearest(pairs[i][0], names, 5), pairs[i][1]);
-    memset(long_word, 'w', sizeof long_word - 1);
-    long_word[sizeof long_word - 1] = '\0';
-    ck_assert_ptr_null(cli_nearest("colour", names, 5));
-    ck_assert_ptr_null(cli_nearest("", names, 5));
-    ck_assert_ptr_null(cli_nearest(long_word, names, 5));
-}
-END_TEST
-
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "a line", a_line, sizeof lines / sizeof *lines);
@@ -431,10 +274,4 @@ void add_tests(Suite *suite)
     add_test(suite, "version", version);
     add_test(suite, "a table made at run time", a_table_made_at_run_time);
     add_test(suite, "output that cannot be written", output_that_cannot_be_written);
-    add_loop_test(suite, "an integer", an_integer, sizeof integers / sizeof *integers);
-    add_test(suite, "the largest integers", the_largest_integers);
-    add_loop_test(suite, "a number", a_number, sizeof numbers / sizeof *numbers);
-    add_test(suite, "a boolean", a_boolean);
-    add_test(suite, "a choice", a_choice);
-    add_test(suite, "nearest names", nearest_names);
 }

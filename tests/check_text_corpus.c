@@ -10,14 +10,12 @@
 #include "tasks/text_corpus.h"
 #include "test.h"
 
-static char *read_whole(const char *path, size_t *n)
+static void read_whole(char **data, size_t *n, const char *path)
 {
     struct attn_error e = {0};
-    char *data;
-    const char *problem = attn_file_read(&data, n, path, (size_t)1 << 30, &e);
+    const char *problem = attn_file_read(data, n, path, (size_t)1 << 30, &e);
 
     ck_assert_msg(!problem, "%s", problem);
-    return data;
 }
 
 static void expect_ascending(const struct attn_word *a, const struct attn_word *b)
@@ -36,9 +34,10 @@ static void expect_whole(const char *path, bool words)
     struct attn_error e = {0};
     const char *problem = attn_corpus_open(&c, path, words, 0, &e);
     size_t n, at = 0;
-    char *file = read_whole(path, &n);
+    char *file;
 
     ck_assert_msg(!problem, "%s", problem);
+    read_whole(&file, &n, path);
     for (size_t t = 0; t < c.tokens; t++) {
         const struct attn_word *w = c.word + c.ids[t];
 
@@ -89,10 +88,11 @@ static void expect_described(const char *path, const char *readme)
 {
     size_t n, characters = 0;
     char heading[128], number[32], hex[ATTN_SHA256_HEX];
-    char *file = read_whole(path, &n);
+    char *file;
     const char *section;
     struct attn_sha256 sha;
 
+    read_whole(&file, &n, path);
     snprintf(heading, sizeof heading, "\n## %s\n", strrchr(path, '/') + 1);
     section = strstr(readme, heading);
     ck_assert_msg(section, "data/README.md has no section for %s", path);
@@ -114,8 +114,9 @@ START_TEST(test_shipped_described)
 {
     glob_t found = shipped();
     size_t n;
-    char *readme = read_whole("data/README.md", &n);
+    char *readme;
 
+    read_whole(&readme, &n, "data/README.md");
     for (size_t i = 0; i < found.gl_pathc; i++) expect_described(found.gl_pathv[i], readme);
     attn_free(readme);
     globfree(&found);

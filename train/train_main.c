@@ -72,14 +72,13 @@ static const char *train(struct attn_run *run, const struct train_options *o, do
     return wrong;
 }
 
-static int stopped(struct attn_run *run)
+static int stopped(struct attn_run *run, const struct train_options *o)
 {
     struct attn_error e;
 
     if (attn_run_save(run, &e)) return fail(&e);
-    fprintf(stderr,
-            PROGRAM ": stopped at step %ld of %d, saved; go on with: " PROGRAM " --resume %s\n",
-            run->trainer.step, run->trainer.settings.steps, run->directory);
+    fprintf(stderr, PROGRAM ": stopped at step %ld of %d, saved; go on with: %s --resume %s\n",
+            run->trainer.step, run->trainer.settings.steps, o->command, run->directory);
     if (stop_signal != SIGINT) return ATTN_STOPPED;
     attn_run_close(run);
     signal(SIGINT, SIG_DFL);
@@ -123,7 +122,7 @@ static int work(struct attn_run *run, const struct train_options *o)
         cli_die(PROGRAM, &e);
         fault = e.fault;
     } else if (attn_run_more(run)) {
-        return stopped(run);
+        return stopped(run, o);
     }
     if (attn_run_finish(run, now() - start, fault, &e)) return fail(&e);
     if (!o->quiet && fault == ATTN_FINE) show(run, o);

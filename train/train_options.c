@@ -295,7 +295,7 @@ int train_options_read(struct train_options *o, const char *program, int argc, c
     struct attn_error e;
     int code;
 
-    *o = (struct train_options){.save_every = 100};
+    *o = (struct train_options){.command = argc ? argv[0] : program, .save_every = 100};
     code = parse(&r, program, argc, argv);
     if (code != CLI_GO_ON) return code;
     if (!complete_options(&r, &e)) return CLI_GO_ON;

@@ -8,6 +8,7 @@
 #include "terminal.h"
 
 struct train_options {
+    const char *command; /* how this program was called */
     const char *out, *config, *resume;
     char default_out[128]; /* runs/TASK-SEED */
     int save_every;

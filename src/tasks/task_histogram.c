@@ -28,8 +28,8 @@ static void fill(const struct attn_dataset *d, struct attn_batch *b, enum attn_s
 const struct attn_task attn_task_histogram = {
     .name = "histogram",
     .summary = "count how often each token occurs in the sequence",
-    .defaults = "length=16 symbols=10 width=32 residual=yes norm=yes mlp=128 "
-                "lr=0.003 steps=400 batch=64",
+    .defaults = "length=10 symbols=8 width=32 residual=yes norm=yes mlp=128 "
+                "lr=0.01 schedule=cosine warmup=50 steps=2000 batch=64",
     .open = open_histogram,
     .fill = fill,
     .label = attn_sequence_label,

@@ -13,7 +13,8 @@ static void fill(const struct attn_dataset *d, struct attn_batch *b, enum attn_s
 const struct attn_task attn_task_reverse = {
     .name = "reverse",
     .summary = "write the sequence from back to front",
-    .defaults = "length=16 symbols=10 width=32 position=learned lr=0.003 steps=400 batch=64",
+    .defaults = "length=16 symbols=10 width=32 position=learned "
+                "position-in-qk=yes lr=0.003 steps=400 batch=64",
     .open = attn_sequence_open,
     .fill = fill,
     .label = attn_sequence_label,

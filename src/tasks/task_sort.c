@@ -24,7 +24,7 @@ const struct attn_task attn_task_sort = {
     .name = "sort",
     .summary = "write the sequence in ascending order",
     .defaults = "length=16 symbols=10 width=32 position=learned residual=yes norm=yes mlp=128 "
-                "lr=0.003 steps=400 batch=64",
+                "lr=0.003 steps=800 batch=64",
     .open = attn_sequence_open,
     .fill = fill,
     .label = attn_sequence_label,

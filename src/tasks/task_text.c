@@ -144,8 +144,8 @@ const struct attn_task attn_task_text = {
     .name = "text",
     .summary = "the next character or word of a text",
     .defaults = "length=64 width=64 heads=4 position=learned residual=yes norm=yes mlp=256 "
-                "batch=16 steps=1500 lr=0.002 schedule=cosine warmup=50 clip=1 "
-                "data=devils-dictionary.txt",
+                "causal=yes batch=16 steps=1500 lr=0.002 schedule=cosine warmup=50 clip=1 "
+                "data=devils-dictionary.txt words=no vocabulary=0",
     .open = open_text,
     .close = close_text,
     .fill = fill,
