@@ -19,8 +19,7 @@ void spoil_array(const char *name, const char *from, size_t n, size_t at, const 
 void expect_array(const char *name, const char *shape, const double *want, double absolute,
                   double relative);
 
-/* The values of SCRATCH/NAME.npy, at most 1024 (static storage of one array each call), and
- * how many. */
+/* The count values of SCRATCH/NAME.npy, at most 1024; good until 16 more calls. */
 const double *get_array(const char *name, size_t *count);
 
 /* SCRATCH/NAME: a path in static storage. */

@@ -11,7 +11,7 @@
 #ifdef ATTN_DOUBLE
 static const double eps = DBL_EPSILON;
 #else
-static const double eps = FLT_EPSILON;
+static const double eps = (double)FLT_EPSILON;
 #endif
 
 /* Makes kernel number `index` the chosen one; false where it cannot run here. */

@@ -117,7 +117,7 @@ static const struct {
     {"1 2", "test:1:3: expected the end"},
     {"{\"a\":1,\n\"b\":2,\n  \"a\":3}", "test:3:3: \"a\" for the second time in one object"},
     {"{\"a\":1,\"\\u0061\":2}", "test:1:8: \"a\" for the second time"},
-    {"[{\"x\":{\"b\":1,\"c\":2,\"b\":3}}]", "test:1:21: \"b\" for the second time"},
+    {"[{\"x\":{\"b\":1,\"c\":2,\"b\":3}}]", "test:1:20: \"b\" for the second time"},
     {"{\"a\":{\"a\":{\"a\":1}},\"b\":{\"a\":1}}", NULL},
     {"{\"a\\u0000b\":1}", "test:1:2: a name must not hold \\u0000"},
     {"{a:1}", "test:1:2: expected a name in double quotes"},

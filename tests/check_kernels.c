@@ -10,7 +10,8 @@
 #ifdef ATTN_DOUBLE
 static const double eps = DBL_EPSILON, smallest_normal = DBL_MIN, largest = DBL_MAX;
 #else
-static const double eps = FLT_EPSILON, smallest_normal = FLT_MIN, largest = FLT_MAX;
+static const double eps = (double)FLT_EPSILON, smallest_normal = (double)FLT_MIN,
+                    largest = (double)FLT_MAX;
 #endif
 static const attn_real minus_infinity = -(attn_real)INFINITY;
 

@@ -148,6 +148,19 @@ START_TEST(one_query_at_a_time_equals_all_at_once)
 }
 END_TEST
 
+/* Queries that stand elsewhere read other rows of the code than keys do. */
+START_TEST(codes_follow_the_offset)
+{
+    for (int o = 0; o < OPTIONS; o++) {
+        struct attn_layer layer = layer_for(options[o], attn_kinds[0], attn_positions[_i]);
+
+        layer.core.mask.has_offset = true;
+        layer.core.mask.offset = 2;
+        compare(&layer, options[o], 0, 6);
+    }
+}
+END_TEST
+
 START_TEST(a_wrong_gradient_is_seen)
 {
     const struct attn_layer layer =
@@ -178,5 +191,6 @@ void add_tests(Suite *suite)
                   kinds() * positions());
     add_loop_test(suite, "masks", masks_agree_with_the_reference, mask_count());
     add_loop_test(suite, "one query", one_query_at_a_time_equals_all_at_once, positions());
+    add_loop_test(suite, "offset", codes_follow_the_offset, positions());
     add_loop_test(suite, "wrong gradient", a_wrong_gradient_is_seen, kinds());
 }

@@ -6,7 +6,6 @@
 #include "attn/differences.h"
 #include "attn/embedding.h"
 #include "attn/model.h"
-#include "attn/optimizer.h"
 #include "attn/rng.h"
 
 enum { B = 2, T = 5, VOCABULARY = 7, OUTPUTS = 4, FEATURES = 3 };
@@ -364,60 +363,6 @@ START_TEST(no_target_changes_nothing)
 }
 END_TEST
 
-static void random_tokens(struct attn_batch *b, int vocabulary, uint32_t step)
-{
-    for (int i = 0; i < b->B; i++) {
-        struct attn_rng rng = attn_rng_at(1, ATTN_STREAM_TEST, step, (uint32_t)i);
-        int next = (int)attn_rng_below(&rng, (uint32_t)vocabulary);
-        for (int t = 0; t < b->T; t++) {
-            b->tokens[i * b->T + t] = next;
-            b->targets[i * b->T + t] = next = (int)attn_rng_below(&rng, (uint32_t)vocabulary);
-        }
-        b->lengths[i] = b->T;
-    }
-}
-
-/* The next of independent tokens cannot be known: a causal model that does
- * better than chance looks ahead. */
-START_TEST(a_causal_model_cannot_look_ahead)
-{
-    enum { SEQUENCES = 64, LENGTH = 16, TOKENS = 8, STEPS = 150 };
-    const struct attn_optimizer *adam = attn_optimizer_find("adam");
-    const struct attn_optimizer_settings o = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
-    struct attn_model_settings s = plain;
-    struct attn_loss fresh = {0};
-    struct attn_model m;
-
-    s.vocabulary = s.outputs = TOKENS;
-    s.fields = 1;
-    s.width = 16;
-    s.causal = s.residual = true;
-    s.position = "learned";
-    struct attn_batch b = make_batch(&s, SEQUENCES, LENGTH);
-    open_model(&m, &s, SEQUENCES, LENGTH);
-    attn_real *moment[2] = {calloc(m.count, sizeof(attn_real)), calloc(m.count, sizeof(attn_real))};
-    for (uint32_t step = 1; step <= STEPS; step++) {
-        random_tokens(&b, TOKENS, step);
-        const struct attn_loss l = attn_model_forward(&m, &b);
-        attn_model_zero(&m);
-        attn_model_backward(&m, &b, (attn_real)(1.0 / (double)l.count));
-        adam->step(m.w, m.g, moment, m.count, 0.01, (long)step, &o);
-    }
-    for (uint32_t step = STEPS + 1; fresh.count < 10000; step++) {
-        random_tokens(&b, TOKENS, step);
-        const struct attn_loss l = attn_model_forward(&m, &b);
-        fresh.sum += l.sum;
-        fresh.count += l.count;
-    }
-    ck_assert_double_ge(attn_loss_mean(fresh), 2.07);
-    ck_assert_double_le(attn_loss_mean(fresh), 2.4);
-    free(moment[0]);
-    free(moment[1]);
-    attn_model_free(&m);
-    attn_free(batch_block);
-}
-END_TEST
-
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "gradients", gradients_agree_with_differences, VARIANTS);
@@ -429,5 +374,4 @@ void add_tests(Suite *suite)
     add_test(suite, "no memory", no_memory_is_told);
     add_loop_test(suite, "refused settings", settings_that_do_not_fit_are_refused, 14);
     add_test(suite, "no target", no_target_changes_nothing);
-    add_test(suite, "no look ahead", a_causal_model_cannot_look_ahead);
 }

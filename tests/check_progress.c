@@ -20,6 +20,8 @@ static struct progress begin(bool redraw, long step, long steps)
     struct progress p = {.clock = test_clock};
 
     unsetenv("COLUMNS");
+    free(written);
+    written = NULL;
     progress_start(&p, open_memstream(&written, &written_size), &terminal, step, steps);
     return p;
 }

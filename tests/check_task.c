@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "attn/embedding.h"
+#include "attn/settings.h"
 #include "dataset.h"
 #include "test.h"
 
@@ -24,6 +25,31 @@ START_TEST(test_list)
     }
     ck_assert_ptr_null(attn_task_find("recal"));
     ck_assert_ptr_null(attn_task_find(""));
+}
+END_TEST
+
+/* Every word of the defaults is a setting that exists, with a value it takes. */
+START_TEST(test_defaults)
+{
+    char words[512];
+    struct attn_settings s;
+    struct attn_error e;
+
+    attn_settings_default(&s, attn_tasks[_i]);
+    ck_assert_uint_lt(strlen(attn_tasks[_i]->defaults), sizeof words);
+    strcpy(words, attn_tasks[_i]->defaults);
+    for (char *rest = words, *word; (word = strsep(&rest, " "));) {
+        char *value = strchr(word, '=');
+        const struct attn_setting *setting;
+        const char *problem;
+
+        ck_assert_msg(value && value[1], "\"%s\" is not NAME=VALUE", word);
+        *value = '\0';
+        setting = attn_setting_find(word);
+        ck_assert_msg(setting, "there is no setting --%s", word);
+        problem = attn_settings_set(&s, setting, value + 1, &e);
+        ck_assert_msg(!problem, "%s", problem);
+    }
 }
 END_TEST
 
@@ -289,6 +315,7 @@ void add_tests(Suite *suite)
     const int tasks = count_tasks();
 
     add_test(suite, "list", test_list);
+    add_loop_test(suite, "defaults", test_defaults, tasks);
     add_loop_test(suite, "sizes", test_sizes, tasks);
     add_loop_test(suite, "alone and in any order", test_alone_and_in_any_order, tasks);
     add_loop_test(suite, "any batch size", test_any_batch_size, tasks);

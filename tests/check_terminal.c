@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* posix_openpt */
 #include "test.h"
 
 #include <fcntl.h>

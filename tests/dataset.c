@@ -1,56 +1,19 @@
 #include "dataset.h"
 
+#include "attn/settings.h"
 #include "test.h"
-
-static const char *const other_settings[] = {
-    "steps", "batch",    "lr",     "optimizer", "schedule",    "warmup",
-    "clip",  "layers",   "heads",  "width",     "mlp",         "residual",
-    "norm",  "position", "causal", "init",      "position-in", "output"};
-
-static void set_option(struct attn_task_options *o, const char *name, const char *value)
-{
-    static char path[256];
-    const struct {
-        const char *name;
-        int *at;
-    } numbers[] = {{"pairs", &o->pairs},          {"keys", &o->keys},     {"values", &o->values},
-                   {"queries", &o->queries},      {"length", &o->length}, {"symbols", &o->symbols},
-                   {"vocabulary", &o->vocabulary}};
-
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (strcmp(numbers[i].name, name) == 0) {
-            *numbers[i].at = atoi(value);
-            return;
-        }
-    if (strcmp(name, "words") == 0) {
-        o->words = strcmp(value, "yes") == 0;
-        return;
-    }
-    if (strcmp(name, "data") == 0) {
-        snprintf(path, sizeof path, "data/%s", value);
-        o->data = path;
-        return;
-    }
-    for (size_t i = 0; i < sizeof other_settings / sizeof other_settings[0]; i++)
-        if (strcmp(other_settings[i], name) == 0) return;
-    ck_abort_msg("--%s is no option", name);
-}
 
 struct attn_task_options default_options(const struct attn_task *task)
 {
-    struct attn_task_options o = {0};
-    char words[512], *rest = words;
+    static char path[ATTN_DATA_PATH + 8];
+    struct attn_settings s;
 
-    ck_assert_uint_lt(strlen(task->defaults), sizeof words);
-    strcpy(words, task->defaults);
-    for (const char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        char *value = strchr(word, '=');
-        ck_assert_msg(value && value > word && value[1], "%s: \"%s\" is not NAME=VALUE", task->name,
-                      word);
-        *value = '\0';
-        set_option(&o, word, value + 1);
+    attn_settings_default(&s, task);
+    if (s.data[0]) {
+        snprintf(path, sizeof path, "data/%s", s.data);
+        s.options.data = path;
     }
-    return o;
+    return s.options;
 }
 
 struct attn_dataset open_dataset(const struct attn_task *task,

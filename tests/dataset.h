@@ -6,8 +6,7 @@
 
 #include "attn/task.h"
 
-/* The task settings among the words of task->defaults; fails the test on a
- * word that is no setting of the command line. Names of data lie in data/. */
+/* What the task itself sets; names of data lie in data/. */
 struct attn_task_options default_options(const struct attn_task *task);
 
 /* Fails the test when the task does not open. */

@@ -50,7 +50,8 @@ void layer_trial_make(struct layer_trial *t, const struct attn_layer *layer,
 {
     const struct attn_shape n = layer->core.n;
     struct attn_rng rng = attn_rng_at(seed, ATTN_STREAM_TEST, 2, TENSORS);
-    const int places = n.Tq > n.Tk ? n.Tq : n.Tk;
+    const int queries = n.Tq + attn_mask_offset(&layer->core.mask, n.Tq, n.Tk);
+    const int places = queries > n.Tk ? queries : n.Tk; /* rows of a learned code */
     struct attn_arena arena = {0};
     struct attn_error e;
 

@@ -29,7 +29,7 @@ static const char *reason(char *said)
     for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n")) {
         const char *text = strstr(line, "line ");
         if (text) text = strstr(text, ": ");
-        if (text && !strstr(text, "warning:")) best = text + 2;
+        if (text && !strstr(text, "warning:")) best = text + 2 + strspn(text + 2, " ");
     }
     return best;
 }

@@ -9,10 +9,11 @@
  * Backward  dW_Q += x^T dQ   dW_K += y^T dK   dW_V += y^T dV   dW_O += O^T dout
  *           dx += dQ W_Q^T   dy += dK W_K^T + dV W_V^T   (self: both into dx)
  *
- * Positions: rope turns Q and K, alibi biases the scores; learned and
- * sinusoidal codes are added to what W_Q and W_K read, not to what W_V reads
- * ("Shortformer", Press et al. 2021). Codes in the residual stream are added
- * outside the layer. Query i stands at i + offset (mask.h), key j at j.
+ * Positions: rope turns Q and K, alibi biases the scores; both place query i at
+ * i + offset among the keys (mask.h). Learned and sinusoidal codes are added
+ * to what W_Q and W_K read, not to what W_V reads ("Shortformer", Press et al.
+ * 2021): row i of x gets code i, row j of y code j. Codes in the residual
+ * stream are added outside the layer.
  *
  * Tied weights: give the same pointers for wq and wk, and for their gradients. */
 #ifndef ATTN_LAYER_H

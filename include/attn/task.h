@@ -25,7 +25,7 @@ struct attn_task_options {
     int length, symbols;              /* reverse, copy, sort, histogram; length: also text */
     const char *data;                 /* text: a file; the name stays the caller's */
     bool words;                       /* text: a token per word, not per character */
-    int vocabulary; /* text: so many tokens, the most frequent; the rest is one more; 0: all */
+    int vocabulary; /* text: at most so many ids; rare tokens share one, U+FFFD; 0: no limit */
 };
 
 struct attn_task;

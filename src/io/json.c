@@ -64,7 +64,8 @@ void attn_json_quote(struct attn_text *t, const char *s)
 const char *attn_json_parse(const struct attn_json **root, const char *text, size_t n,
                             const char *name, struct attn_error *e)
 {
-    struct parser p = {.start = text, .end = text + n, .name = name, .e = e};
+    const char *start = n ? text : ""; /* no text at all may be NULL */
+    struct parser p = {.start = start, .end = start + n, .name = name, .e = e};
     size_t nodes_bytes;
     char *block;
     const char *wrong = json_parse_pass(&p);

@@ -117,7 +117,8 @@ static void add_number(struct attn_text *t, const char *name, double x, int digi
 const char *attn_run_write_result(struct attn_run *run, double seconds, struct attn_error *e)
 {
     const struct attn_trainer *t = &run->trainer;
-    const struct attn_scores none = {.loss = (double)NAN, .accuracy = (double)NAN, .target_mass = (double)NAN};
+    const struct attn_scores none = {
+        .loss = (double)NAN, .accuracy = (double)NAN, .target_mass = (double)NAN};
     const struct attn_scores s = run->fault == ATTN_FINE ? run->scores : none;
     struct attn_text line = {0}, copy = {0};
 

@@ -96,10 +96,10 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Gives the kept words their final ids; c->ids held indices into the lexicon. */
-static const char *number_words(struct attn_corpus *c, int words, int keep, struct attn_error *e)
+static const char *number_words(struct attn_corpus *c, int words, int most, struct attn_error *e)
 {
-    const bool cut = keep > 0 && keep < words;
-    const int kept = cut ? keep : words;
+    const bool cut = most > 0 && most < words;
+    const int kept = cut ? most - 1 : words;
     int *id = attn_alloc((size_t)words, sizeof *id);
 
     if (!id) return attn_fail_memory(e, "vocabulary");
@@ -143,7 +143,7 @@ static size_t count_tokens(const char *at, const char *end, bool words)
 }
 
 static const char *read_tokens(struct attn_corpus *c, const char *at, const char *end, bool words,
-                               int keep, struct attn_error *e)
+                               int most, struct attn_error *e)
 {
     struct lexicon lexicon = {0};
 
@@ -160,10 +160,10 @@ static const char *read_tokens(struct attn_corpus *c, const char *at, const char
     }
     c->word = lexicon.word;
     attn_free(lexicon.slot);
-    return number_words(c, lexicon.words, keep, e);
+    return number_words(c, lexicon.words, most, e);
 }
 
-const char *attn_corpus_open(struct attn_corpus *c, const char *path, bool words, int keep,
+const char *attn_corpus_open(struct attn_corpus *c, const char *path, bool words, int most,
                              struct attn_error *e)
 {
     size_t size;
@@ -181,7 +181,7 @@ const char *attn_corpus_open(struct attn_corpus *c, const char *path, bool words
             problem = attn_fail(e, ATTN_BAD_INPUT, "%s: %s; expected a text of at least 2 tokens",
                                 path, c->tokens ? "only one token" : "empty");
     }
-    if (!problem) problem = read_tokens(c, begin, end, words, keep, e);
+    if (!problem) problem = read_tokens(c, begin, end, words, most, e);
     if (problem) attn_corpus_close(c);
     return problem;
 }

@@ -28,12 +28,13 @@ struct attn_corpus {
     struct attn_word *word; /* (vocabulary) */
 };
 
-/* keep > 0: the most frequent `keep` tokens (of two alike, the one that came
- * first) have ids of their own, all others share the last id, U+FFFD.
+/* most > 0: at most so many ids. Where there are more different tokens, the
+ * most frequent ones (of two alike, the one that came first) have ids of their
+ * own, and all others share the last id, U+FFFD.
  * Refuses what is no text of at least two tokens (ATTN_BAD_INPUT). After a
  * failure there is nothing to close. */
 ATTN_MUST_CHECK const char *attn_corpus_open(struct attn_corpus *c, const char *path, bool words,
-                                             int keep, struct attn_error *e);
+                                             int most, struct attn_error *e);
 void attn_corpus_close(struct attn_corpus *c);
 
 #endif

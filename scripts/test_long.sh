@@ -1,0 +1,67 @@
+#!/bin/sh
+# test_long.sh MAKE BUILD - the slower checks, one after the other, each in a build
+# of its own beside BUILD where it needs one. What a machine lacks is named and left out.
+set -u
+
+make=$1
+build=$2
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
+
+has() { command -v "$1" >/dev/null 2>&1; }
+skip() { echo "skipped: $1, $2"; }
+suites() { # DIR ARGUMENT...
+    directory=$1
+    shift
+    "$make" -s --no-print-directory BUILD="$directory" "$@" suites
+}
+
+# The same programs with the kernels of lesser processors.
+for cpu in generic avx2; do
+    if [ $cpu = generic ] || grep -q -w $cpu /proc/cpuinfo 2>/dev/null; then
+        stage "$cpu" env ATTN_CPU=$cpu "$make" -s --no-print-directory BUILD="$build" suites
+    else
+        skip $cpu "not on this processor"
+    fi
+done
+
+if locale -a 2>/dev/null | grep -q -i '^de_DE\.utf-\{0,1\}8$'; then
+    stage locale env LC_ALL=de_DE.UTF-8 "$make" -s --no-print-directory BUILD="$build" suites
+else
+    skip locale "there is no de_DE.UTF-8"
+fi
+
+if has clang; then
+    stage clang suites "$build-clang" CC=clang WERROR=1
+else
+    skip clang "it is not there"
+fi
+
+# Sanitizers slow a test down several times.
+export CK_TIMEOUT_MULTIPLIER=5
+stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined
+stage tsan suites "$build-tsan" SANITIZE=thread
+
+if has valgrind; then
+    runs=$(mktemp -d)
+    stage valgrind valgrind -q --error-exitcode=99 --leak-check=full "$build/train" --steps 3 --out "$runs/run"
+    rm -rf "$runs"
+else
+    skip valgrind "it is not there"
+fi
+
+if has cppcheck; then
+    # Not for style, which is a matter of taste; the precisions share every line.
+    stage cppcheck cppcheck -q --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
+        -j "$(getconf _NPROCESSORS_ONLN)" -Iinclude -Isrc -I"$build/gen" -DATTN_DOUBLE src train
+else
+    skip cppcheck "it is not there"
+fi
+
+if has shellcheck; then
+    stage shellcheck shellcheck -x scripts/*.sh .ci/run
+else
+    skip shellcheck "it is not there"
+fi
+
+stages_end
