@@ -20,10 +20,8 @@ END
     checks=${checks:-0}
     failed=$((${failures:-0} + ${errors:-0}))
     verdict="$checks passed"
-    skipped=$(grep '^skipped: ' "$log.log" | sort -u | sed -e 's/^/    /')
-    more=$(($(printf '%s\n' "$skipped" | wc -l) - 1))
-    [ "$more" -gt 0 ] && skipped="${skipped%%
-*} (and $more more)"
+    skipped=$(grep '^skipped: ' "$log.log" | sort -u |
+        awk 'NR == 1 { first = $0 } END { if (NR) print "    " first (NR > 1 ? " (and " NR - 1 " more)" : "") }')
     if [ "$code" != 0 ] || [ "$checks" = 0 ] || [ "$failed" != 0 ]; then
         failed=$((failed > 0 ? failed : 1))
         verdict="FAILED, exit code $code"

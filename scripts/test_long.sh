@@ -9,21 +9,22 @@ build=$2
 . scripts/stages.sh
 
 has() { command -v "$1" >/dev/null 2>&1; }
-skip() { echo "skipped: $1, $2"; }
+skip() { printf '\nskipped: %s, %s\n' "$1" "$2"; }
 suites() { # DIR ARGUMENT...
     directory=$1
     shift
     "$make" -s --no-print-directory BUILD="$directory" "$@" suites
 }
 
-# The same programs with the kernels of lesser processors.
-for cpu in generic avx2; do
-    if [ $cpu = generic ] || grep -q -w $cpu /proc/cpuinfo 2>/dev/null; then
-        stage "$cpu" env ATTN_CPU=$cpu "$make" -s --no-print-directory BUILD="$build" suites
-    else
-        skip $cpu "not on this processor"
-    fi
-done
+export ATTN_CPU=generic
+stage generic suites "$build" SUITES="\$(NUMERIC)"
+if grep -q -w avx2 /proc/cpuinfo 2>/dev/null; then
+    ATTN_CPU=avx2
+    stage avx2 suites "$build" SUITES="\$(NUMERIC)"
+else
+    skip avx2 "not on this processor"
+fi
+unset ATTN_CPU
 
 if locale -a 2>/dev/null | grep -q -i '^de_DE\.utf-\{0,1\}8$'; then
     stage locale env LC_ALL=de_DE.UTF-8 "$make" -s --no-print-directory BUILD="$build" suites
@@ -37,10 +38,9 @@ else
     skip clang "it is not there"
 fi
 
-# Sanitizers slow a test down several times.
-export CK_TIMEOUT_MULTIPLIER=5
+export CK_TIMEOUT_MULTIPLIER=5 # sanitizers slow a test down several times
 stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined
-stage tsan suites "$build-tsan" SANITIZE=thread
+stage tsan suites "$build-tsan" SANITIZE=thread SUITES="\$(NUMERIC)" F64_SUITES=
 
 if has valgrind; then
     runs=$(mktemp -d)

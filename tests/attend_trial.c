@@ -15,7 +15,7 @@ void attend(const char *arguments)
     ck_assert_msg(code == 0, "exit %d: %s", code, run_output);
 }
 
-void expect(const char *name, const char *shape, const double *want)
+void expect_written(const char *name, const char *shape, const double *want)
 {
     expect_array(name, shape, want, ABSOLUTE, RELATIVE);
 }

@@ -24,7 +24,7 @@ void put_pattern(const char *name, const char *shape, int factor, int modulus, d
 void attend(const char *arguments);
 
 /* To the tolerance of the build; of two runs that may sum in another order, to ten times that. */
-void expect(const char *name, const char *shape, const double *want);
+void expect_written(const char *name, const char *shape, const double *want);
 void expect_exactly(const char *name, const char *shape, const double *want);
 void expect_same_array(const char *one, const char *other);
 

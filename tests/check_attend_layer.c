@@ -96,12 +96,12 @@ static void check_golden(int i, bool batch)
     put_golden(shape);
     snprintf(arguments, sizeof arguments, LAYER "%s --out out", golden[i].flags);
     attend(arguments);
-    expect("out/p", batch ? "(1, 2, 3, 3)" : "(2, 3, 3)", golden[i].p);
-    expect("out/o", shape, golden[i].o);
-    expect("out/dx", shape, golden[i].dx);
-    expect("out/dwq", "(4, 4)", golden[i].dwq);
-    expect("out/dwk", "(4, 4)", golden[i].dwk);
-    expect("out/dwv", "(4, 4)", golden[i].dwv);
+    expect_written("out/p", batch ? "(1, 2, 3, 3)" : "(2, 3, 3)", golden[i].p);
+    expect_written("out/o", shape, golden[i].o);
+    expect_written("out/dx", shape, golden[i].dx);
+    expect_written("out/dwq", "(4, 4)", golden[i].dwq);
+    expect_written("out/dwk", "(4, 4)", golden[i].dwk);
+    expect_written("out/dwv", "(4, 4)", golden[i].dwv);
 }
 
 START_TEST(golden_layer)
@@ -134,8 +134,8 @@ START_TEST(output_weights)
     put_reals("wo", "(4, 2)", wo);
     put_reals("g", "(3, 2)", dout);
     attend(LAYER "--wo wo.npy --out with");
-    expect("with/o", "(3, 2)", o);
-    expect("with/dwo", "(4, 2)", dwo);
+    expect_written("with/o", "(3, 2)", o);
+    expect_written("with/dwo", "(4, 2)", dwo);
     put_reals("g", "(3, 4)", back);
     attend(LAYER "--out without");
     expect_same_array("with/dx", "without/dx");
@@ -176,7 +176,7 @@ START_TEST(biases)
         char bias[16], weights[16];
         snprintf(bias, sizeof bias, "biased/db%s", names[i]);
         snprintf(weights, sizeof weights, "wide/dw%s", names[i]);
-        expect(bias, "(4,)", get_array(weights, &n) + 16);
+        expect_written(bias, "(4,)", get_array(weights, &n) + 16);
     }
     attend(LAYER "--wo wo.npy --bo bo.npy --out both");
     attend(LAYER "--wo wo.npy --out plain");
@@ -187,7 +187,7 @@ START_TEST(biases)
         const double *g = get_array("g", &n);
         row[i] = g[i] + g[4 + i] + g[8 + i];
     }
-    expect("both/dbo", "(4,)", row);
+    expect_written("both/dbo", "(4,)", row);
 }
 END_TEST
 
@@ -205,7 +205,7 @@ START_TEST(grouped_heads)
     put_reals("wv", "(4, 2)", (double[]){0, 0, 0, 0, 1, 0, 0, 1});
     attend("--x x.npy --y y.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4 --kv-heads 2 "
            "--out out");
-    expect("out/o", "(1, 4)", o);
+    expect_written("out/o", "(1, 4)", o);
 }
 END_TEST
 
@@ -230,13 +230,13 @@ START_TEST(cross_attention)
     attend("--x x.npy --y y.npy --wq w.npy --wk w.npy --wv w.npy --heads 1" COMMON "--out layer");
     expect_exactly("layer/dmask", "(2, 3)", get_array("arrays/dmask", &n));
     expect_exactly("layer/dkind-weights", "(1, 4)", get_array("arrays/dkind-weights", &n));
-    expect("layer/o", "(2, 2)", get_array("arrays/o", &n));
-    expect("layer/p", "(1, 2, 3)", get_array("arrays/p", &n));
-    expect("layer/lse", "(1, 2)", get_array("arrays/lse", &n));
-    expect("layer/dx", "(2, 2)", get_array("arrays/dq", &n));
+    expect_written("layer/o", "(2, 2)", get_array("arrays/o", &n));
+    expect_written("layer/p", "(1, 2, 3)", get_array("arrays/p", &n));
+    expect_written("layer/lse", "(1, 2)", get_array("arrays/lse", &n));
+    expect_written("layer/dx", "(2, 2)", get_array("arrays/dq", &n));
     for (int i = 0; i < 6; i++)
         sum[i] = get_array("arrays/dk", &n)[i] + get_array("arrays/dv", &n)[i];
-    expect("layer/dy", "(3, 2)", sum);
+    expect_written("layer/dy", "(3, 2)", sum);
 }
 END_TEST
 

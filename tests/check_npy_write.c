@@ -5,14 +5,7 @@
 #include "attn/file.h"
 #include "attn/memory.h"
 #include "attn/text.h"
-
-static const char *path_of(const char *name)
-{
-    static char path[256];
-
-    ck_assert(attn_path_join(path, sizeof path, scratch_directory(), name));
-    return path;
-}
+#include "scratch.h"
 
 /* Headers byte for byte as NumPy writes them, blanks and all. */
 static const struct {
@@ -27,7 +20,7 @@ static const struct {
 
 START_TEST(a_header_is_as_numpy_writes_it)
 {
-    const char *path = path_of("header.npy");
+    const char *path = scratch_path("header.npy");
     static const attn_real values[6000];
     struct attn_error e;
     char expected[256], *bytes;
@@ -54,7 +47,7 @@ START_TEST(the_first_axis_can_grow_in_place)
 
     for (int rank = 1; rank <= 3; rank++)
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-            const char *path = path_of("grow.npy");
+            const char *path = scratch_path("grow.npy");
             static const float none[1];
             const size_t shape[3] = {0, shapes[k][1], shapes[k][2]};
             struct attn_error e;
@@ -93,7 +86,7 @@ static const size_t shapes[][3] = {{2, 3, 4}, {0, 3, 1}, {7, 1, 1}, {1, 1, 1}};
 
 START_TEST(what_is_written_is_read)
 {
-    const char *path = path_of("written.npy");
+    const char *path = scratch_path("written.npy");
     attn_real values[24];
     float singles[24];
     struct attn_error e;
@@ -122,7 +115,7 @@ START_TEST(large_files_are_read_in_pieces)
     enum { N = 50001 };
     static float values[N];
     const size_t shape[1] = {N};
-    const char *path = path_of("large.npy");
+    const char *path = scratch_path("large.npy");
     struct attn_error e;
     struct attn_npy a;
 

@@ -180,7 +180,7 @@ START_TEST(a_missing_font_does_not_destroy_the_picture)
 
     if (!has_gnuplot() || !use_latin_font_only()) return;
     directory = fake_run_directory("cjk");
-    fake_run_maps(directory, 1, 2, 5, "猫");
+    fake_run_maps(directory, 1, 1, 5, "猫");
     expect_label(directory, "label[1] = 'U+732B'\n");
     ck_assert_msg(plot_run(directory, words) == PLOT_MADE, "%s", words);
     ck_assert_double_lt(share_of(fake_run_path(directory, "attention.png"), black), 0.01);
@@ -205,7 +205,7 @@ START_TEST(a_font_that_is_there_is_used)
         return;
     }
     directory = fake_run_directory("cjk");
-    fake_run_maps(directory, 1, 2, 5, "猫");
+    fake_run_maps(directory, 1, 1, 5, "猫");
     expect_label(directory, "label[1] = '猫'\n");
     ck_assert_msg(plot_run(directory, words) == PLOT_MADE, "%s", words);
     ck_assert_double_lt(share_of(fake_run_path(directory, "attention.png"), black), 0.01);

@@ -10,11 +10,12 @@ static const char *reader(const void *bytes, size_t n, struct attn_error *e)
 {
     struct attn_safetensors s;
     const char *wrong = attn_safetensors_parse(&s, bytes, n, "test", e);
-    volatile unsigned char seen = 0;
+    volatile unsigned char seen;
 
     for (int i = 0; i < s.tensors; i++)
         for (size_t k = 0; k < s.tensor[i].bytes; k++)
-            seen ^= ((const unsigned char *)s.tensor[i].data)[k];
+            seen = ((const unsigned char *)s.tensor[i].data)[k];
+    (void)seen;
     if (wrong && (s.tensors || s.block[0])) ck_abort_msg("tensors in spite of: %s", wrong);
     attn_safetensors_free(&s);
     return wrong;
@@ -185,11 +186,11 @@ static const struct {
     {"{\"__metadata__\":{\"step\":\"a\\u0000b\"}}", "", "a string without"},
     {"{\"__metadata__\":[]}", "", "\"__metadata__\": expected an object"},
     {"{\"__metadata__\":{\"sha256\":\"00\"}}", "", "expected 64 hexadecimal digits"},
-    {"{\"__metadata__\":{\"sha256\":\"0000000000000000000000000000000000000000000000000000000000"
-     "00000000\"}}",
+    {"{\"__metadata__\":{\"sha256\":\"00000000000000000000000000000000"
+     "00000000000000000000000000000000\"}}",
      "", "damaged: its SHA-256"},
-    {"{\"__metadata__\":{\"sha256\":\"\\u0030000000000000000000000000000000000000000000000000000"
-     "000000000\"}}",
+    {"{\"__metadata__\":{\"sha256\":\"\\u00300000000000000000000000000000000"
+     "00000000000000000000000000000000\"}}",
      "", "expected 64 hexadecimal digits"},
 };
 

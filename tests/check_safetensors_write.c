@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdint.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "attn/memory.h"
 #include "attn/rng.h"
 #include "mutate.h"
+#include "scratch.h"
 
 static const float weights[6] = {1, -2, 0.1f, 0, -0.0f, 1e-40f};
 static const double moments[3] = {0.1, 5e-324, -1e308};
@@ -29,17 +29,9 @@ static const struct attn_metadata metadata[] = {
     {"config", "{\"task\":\"copy\",\n\"lr\":0.001}"}, {"format", ""}, {"\xe4\xbd\xa0", "\x01\x7f"}};
 enum { ENTRIES = sizeof metadata / sizeof *metadata };
 
-static const char *path_of(const char *name)
-{
-    static char path[256];
-
-    ck_assert(attn_path_join(path, sizeof path, scratch_directory(), name));
-    return path;
-}
-
 static char *write_sample(size_t *size)
 {
-    const char *path = path_of("sample.safetensors");
+    const char *path = scratch_path("sample.safetensors");
     struct attn_error e;
     char *bytes;
     const char *wrong = attn_safetensors_write(path, tensors, TENSORS, metadata, ENTRIES, &e);
@@ -56,7 +48,7 @@ START_TEST(what_is_written_is_read)
     size_t size;
 
     attn_free(write_sample(&size));
-    ck_assert_ptr_null(attn_safetensors_read(&s, path_of("sample.safetensors"), &e));
+    ck_assert_ptr_null(attn_safetensors_read(&s, scratch_path("sample.safetensors"), &e));
     ck_assert(s.checked);
     ck_assert_int_eq(s.tensors, TENSORS);
     for (int i = 0; i < TENSORS; i++) {
@@ -81,7 +73,7 @@ END_TEST
 START_TEST(the_file_is_what_the_format_says)
 {
     size_t size, again, n = 0;
-    char *bytes = write_sample(&size), *second = write_sample(&again), *digits, hex[65], sum[65];
+    char *bytes = write_sample(&size), *second = write_sample(&again), *digits, hex[65];
     struct attn_error e;
 
     ck_assert_uint_eq(size, again);
@@ -97,10 +89,9 @@ START_TEST(the_file_is_what_the_format_says)
     digits += 10;
     snprintf(hex, sizeof hex, "%s", digits);
     memset(digits, '0', 64);
-    ck_assert_ptr_null(attn_file_write(path_of("zeroed"), bytes, size, &e));
-    if (run("sha256sum < %s", path_of("zeroed")) == 0) {
-        snprintf(sum, sizeof sum, "%s", run_output);
-        ck_assert_str_eq(hex, sum);
+    ck_assert_ptr_null(attn_file_write(scratch_path("zeroed"), bytes, size, &e));
+    if (run("sha256sum < %s", scratch_path("zeroed")) == 0) {
+        ck_assert_msg(memcmp(hex, run_output, 64) == 0, "%s, expected %s", hex, run_output);
     } else {
         fprintf(stderr, "skipped: no sha256sum\n");
     }
@@ -154,7 +145,7 @@ END_TEST
 /* The same from files: each prefix is refused with the path in the message. */
 START_TEST(cut_files_are_refused)
 {
-    const char *path = path_of("cut.safetensors");
+    const char *path = scratch_path("cut.safetensors");
     struct attn_safetensors s;
     struct attn_error e;
     size_t size;
@@ -174,7 +165,7 @@ END_TEST
 
 START_TEST(no_memory_is_said)
 {
-    const char *path = path_of("sample.safetensors");
+    const char *path = scratch_path("sample.safetensors");
     struct attn_safetensors s;
     struct attn_error e;
     size_t size;
@@ -214,7 +205,7 @@ START_TEST(nonsense_is_not_written)
                                     short_of[] = {{"a", "F32", 1, {2}, weights, 4}},
                                     reserved[] = {{"__metadata__", "F32", 0, {0}, weights, 4}};
     static const struct attn_metadata own[] = {{"sha256", "mine"}};
-    const char *path = path_of("nonsense.safetensors");
+    const char *path = scratch_path("nonsense.safetensors");
     struct attn_error e;
 
     ck_assert_ptr_nonnull(attn_safetensors_write(path, twins, 2, NULL, 0, &e));
@@ -230,7 +221,7 @@ END_TEST
 
 enum { SAVED = 50000 };
 
-static void save(const char *path, float value)
+static void save_floats(const char *path, float value)
 {
     static float a[SAVED];
     const struct attn_tensor t = {"a", "F32", 1, {SAVED}, a, sizeof a};
@@ -243,7 +234,7 @@ static void save(const char *path, float value)
 
 static void save_for_ever(const char *path)
 {
-    for (int i = 0;; i++) save(path, (float)(i % 1000));
+    for (int i = 0;; i++) save_floats(path, (float)(i % 1000));
 }
 
 static void expect_whole(const char *path)
@@ -265,12 +256,9 @@ static void expect_whole(const char *path)
 START_TEST(a_killed_save_leaves_the_old_or_the_new_file)
 {
     struct attn_rng rng = attn_rng_at(40, ATTN_STREAM_TEST, 0, 0);
-    char folder[256], path[300];
+    const char *folder = scratch_folder("killed"), *path = scratch_path("killed/a.safetensors");
 
-    snprintf(folder, sizeof folder, "%s", path_of("killed"));
-    snprintf(path, sizeof path, "%s/a.safetensors", folder);
-    ck_assert_int_eq(mkdir(folder, 0777), 0);
-    save(path, -1);
+    save_floats(path, -1);
     for (int i = 0; i < 30; i++) {
         int status;
         const pid_t child = fork();
@@ -281,10 +269,10 @@ START_TEST(a_killed_save_leaves_the_old_or_the_new_file)
         ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         expect_whole(path);
     }
-    ck_assert_int_eq(run("test $(ls %s | wc -l) -le 2", folder), 0);
-    save(path, 7);
+    ck_assert_int_eq(run("test $(ls -A %s | wc -l) -le 2", folder), 0);
+    save_floats(path, 7);
     expect_whole(path);
-    ck_assert_int_eq(run("test $(ls %s | wc -l) -eq 1", folder), 0);
+    expect_files(folder, 1);
 }
 END_TEST
 

@@ -223,7 +223,7 @@ START_TEST(any_bytes_are_safe_and_aligned)
     struct attn_rng rng = attn_rng_at(1, ATTN_STREAM_TEST, 0, 0);
     char label[64], out[TERMINAL_LABEL_SIZE];
 
-    for (int i = 0; i < 50000; i++) {
+    for (int i = 0; i < 10000; i++) {
         const bool utf8 = i % 2;
         const int columns = (int)attn_rng_below(&rng, TERMINAL_LABEL_COLUMNS + 1);
         make_label(label, &rng);

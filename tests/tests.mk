@@ -8,11 +8,13 @@
 
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
-SUITES := $(patsubst tests/check_%.c,%,$(sort $(wildcard tests/check_*.c)))
 ONCE := library readme scripts
+ALL := $(patsubst tests/check_%.c,%,$(sort $(wildcard tests/check_*.c)))
+NUMERIC := $(filter-out $(ONCE),$(ALL))
+SUITES := $(ALL)
 TEST_SHARED := $(filter-out tests/check_% tests/fuzz_%,$(sort $(wildcard tests/*.c)))
-SUITE_BINARIES := $(foreach s,$(SUITES),$(BUILD)/tests/check_$(s)) \
-                  $(foreach s,$(filter-out $(ONCE),$(SUITES)),$(BUILD)/tests/check_$(s)_f64)
+F32_SUITES := $(patsubst %,$(BUILD)/tests/check_%,$(SUITES))
+F64_SUITES := $(patsubst %,$(BUILD)/tests/check_%_f64,$(filter-out $(ONCE),$(SUITES)))
 
 # Archives, so that a suite takes from what is shared only what it uses.
 $(BUILD)/tests_f32.a: $(call objects,f32,$(TEST_SHARED) $(SHARED))
@@ -33,13 +35,13 @@ AGAIN = +@$(MAKE) --no-print-directory
 check:
 	@bad=0; for what in format layers headers limits; do scripts/check_$$what.sh || bad=1; done; exit $$bad
 
-build-suites: all $(SUITE_BINARIES)
+build-suites: all $(F32_SUITES) $(F64_SUITES)
 
 # What the suites find in the environment says which build they test, and how to
 # build a program like it.
 suites:
 	$(AGAIN) $(PARALLEL) build-suites
-	@ATTN_BUILD='$(BUILD)' ATTN_CC='$(CC) $(SANITIZER)' scripts/run_suites.sh $(SUITE_BINARIES)
+	@ATTN_BUILD='$(BUILD)' ATTN_CC='$(CC) $(SANITIZER)' scripts/run_suites.sh $(F32_SUITES) $(F64_SUITES)
 
 # Installs first: what pkg-config says is read when make starts.
 test:

@@ -51,7 +51,7 @@ static double bias_at(const struct row *r, int j)
 
     if (a->mask.keep &&
         !a->mask.keep[(size_t)r->b * a->mask.keep_batch + (size_t)r->h * a->mask.keep_head + at])
-        return -INFINITY;
+        return -HUGE_VAL;
     if (a->mask.slopes) bias -= (double)a->mask.slopes[r->h] * abs(distance);
     if (a->mask.bias)
         bias +=

@@ -61,7 +61,7 @@ const char *attn_kind_formula(const struct attn_kind *kind);
  * (H, attn_kind_weights / H), documented in each kind_NAME.c. */
 size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n);
 
-/* NULL, or what is wrong with the sizes, strides or mask (ATTN_BAD_INPUT; a head count
+/* NULL, or what is wrong with the sizes or the mask (ATTN_BAD_INPUT; a head count
  * that does not divide: ATTN_BAD_USAGE). Call it once on what comes from outside:
  * the functions below only assert. Sizes of 0 are legal for B, Tq and Tk. */
 ATTN_MUST_CHECK const char *attn_attention_check(const struct attn_attention *a,

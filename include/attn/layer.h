@@ -3,17 +3,18 @@
  * Shapes    x (B,Tq,C); y (B,Tk,Cy), NULL: y = x (self-attention); out (B,Tq,Co).
  *           wq (C, H*D), wk (Cy, Hkv*D), wv (Cy, Hkv*Dv), wo (H*Dv, Co): (in, out).
  *           bq (H*D), bk (Hkv*D), bv (Hkv*Dv), bo (Co). kind: attn_kind_weights
- *           reals. code (T, C): a learned position.
+ *           reals. code: a learned position.
  * Forward   Q = x W_Q + b_Q    K = y W_K + b_K    V = y W_V + b_V
  *           O = attention(Q, K, V)    out = O W_O + b_O, or O itself
  * Backward  dW_Q += x^T dQ   dW_K += y^T dK   dW_V += y^T dV   dW_O += O^T dout
  *           dx += dQ W_Q^T   dy += dK W_K^T + dV W_V^T   (self: both into dx)
  *
- * Positions: rope turns Q and K, alibi biases the scores; both place query i at
- * i + offset among the keys (mask.h). Learned and sinusoidal codes are added
- * to what W_Q and W_K read, not to what W_V reads ("Shortformer", Press et al.
- * 2021): row i of x gets code i, row j of y code j. Codes in the residual
- * stream are added outside the layer.
+ * Positions: rope turns Q and K, alibi biases the scores; learned and
+ * sinusoidal codes are added to what W_Q and W_K read, not to what W_V reads
+ * ("Shortformer", Press et al. 2021). Codes in the residual stream are added
+ * outside the layer. Query i stands at i + offset among the keys (mask.h), key
+ * j at j: where a code is added, the offset must not be negative, and a
+ * learned code has max(Tk, Tq + offset) rows.
  *
  * Tied weights: give the same pointers for wq and wk, and for their gradients. */
 #ifndef ATTN_LAYER_H

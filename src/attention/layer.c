@@ -12,6 +12,12 @@ static bool adds_code(const struct attn_layer *l)
     return l->position && (l->position->learned || l->position->code);
 }
 
+/* Query 0 stands here among the keys, and reads this row of the code. */
+static int first_place(const struct attn_layer *l)
+{
+    return attn_mask_offset(&l->core.mask, l->core.n.Tq, l->core.n.Tk);
+}
+
 static bool fits(int a, int b)
 {
     return (long long)a * b <= INT_MAX;
@@ -33,6 +39,10 @@ const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e)
     if (adds_code(layer) && layer->C != layer->Cy)
         return attn_fail(e, ATTN_BAD_USAGE, "position %s: x and y have widths %d and %d, one code",
                          layer->position->name, layer->C, layer->Cy);
+    if (adds_code(layer) && (first_place(layer) < 0 || first_place(layer) > INT_MAX - n.Tq))
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "position %s: the first query would stand at place %d: expected 0 or more",
+                         layer->position->name, first_place(layer));
     if (!fits(n.B, n.Tq) || !fits(n.B, n.Tk) || !fits(n.H, n.D) || !fits(n.H, n.Dv))
         return attn_fail(e, ATTN_OUT_OF_MEMORY, "a layer of more than %d rows or columns", INT_MAX);
     layer->core.q = attn_stride_rows(n.Tq, n.H, n.D);
@@ -45,6 +55,20 @@ const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e)
 static int longest(struct attn_shape n)
 {
     return n.Tq > n.Tk ? n.Tq : n.Tk;
+}
+
+/* Rows of the code that queries and keys read. */
+static int places(const struct attn_layer *l)
+{
+    const int queries = first_place(l) + l->core.n.Tq;
+
+    return queries > l->core.n.Tk ? queries : l->core.n.Tk;
+}
+
+/* Whether x + code is not the same for queries and keys. */
+static bool apart(const struct attn_layer *l, bool cross)
+{
+    return cross || (adds_code(l) && first_place(l) != 0);
 }
 
 static attn_real *take(struct attn_arena *arena, int B, int T, int columns)
@@ -71,7 +95,7 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
         s.xq = take(arena, n.B, n.Tq, l->C);
         s.yk = take(arena, n.B, n.Tk, l->Cy);
         s.dcode = take(arena, n.B, longest(n), l->C);
-        s.code = take(arena, 1, longest(n), l->C);
+        s.code = take(arena, 1, places(l), l->C);
     }
     if (l->position && l->position->rotate) {
         s.turn_q = take(arena, 1, n.Tq, n.D);
@@ -86,7 +110,7 @@ static const attn_real *code_of(const struct attn_layer_saved *s,
                                 const struct attn_layer_weights *w, const struct attn_layer *l)
 {
     if (l->position->learned) return w->code;
-    l->position->code(s->code, longest(l->core.n), l->C);
+    l->position->code(s->code, places(l), l->C);
     return s->code;
 }
 
@@ -106,7 +130,7 @@ static struct sources sources_of(const struct attn_layer_saved *s, const attn_re
     const attn_real *values = y ? y : x;
 
     if (!adds_code(l)) return (struct sources){.xq = x, .yk = values, .y = values};
-    return (struct sources){.xq = s->xq, .yk = y ? s->yk : s->xq, .y = values};
+    return (struct sources){.xq = s->xq, .yk = apart(l, y != NULL) ? s->yk : s->xq, .y = values};
 }
 
 static void rotate(attn_real *x, const struct attn_layer *l, const attn_real *turn, int direction,
@@ -142,10 +166,13 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     const struct attn_attention core = core_of(layer, saved);
 
     assert(y || n.Tq == n.Tk);
+    assert(w->wo || layer->Co == n.H * n.Dv);
     if (adds_code(layer)) {
         const attn_real *code = code_of(saved, w, layer);
-        add_code(saved->xq, x, code, n.B, (size_t)n.Tq * (size_t)layer->C);
-        if (y) add_code(saved->yk, y, code, n.B, (size_t)n.Tk * (size_t)layer->Cy);
+        const size_t first = (size_t)first_place(layer) * (size_t)layer->C;
+        add_code(saved->xq, x, code + first, n.B, (size_t)n.Tq * (size_t)layer->C);
+        if (apart(layer, y != NULL))
+            add_code(saved->yk, from.y, code, n.B, (size_t)n.Tk * (size_t)layer->Cy);
     }
     attn_linear_forward(saved->q, from.xq, w->wq, w->bq, rows, layer->C, n.H * n.D);
     attn_linear_forward(saved->k, from.yk, w->wk, w->bk, keys, layer->Cy, n.Hkv * n.D);
@@ -189,8 +216,9 @@ static void backward_projections(const struct attn_layer_grads *g, struct attn_l
     if (code) clear(s->dcode, rows, C);
     attn_linear_backward(code ? s->dcode : g->dx, g->wq, g->bq, s->dq, from->xq, w->wq, rows, C,
                          n.H * n.D);
-    if (code && cross) {
-        split_code(g->dx, g->code, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
+    if (code && apart(l, cross)) {
+        attn_real *const at = g->code ? g->code + (size_t)first_place(l) * (size_t)C : NULL;
+        split_code(g->dx, at, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
         clear(s->dcode, keys, Cy);
     }
     attn_linear_backward(code ? s->dcode : dy, g->wk, g->bk, s->dk, from->yk, w->wk, keys, Cy,

@@ -15,11 +15,12 @@
 void attn_position_turns(attn_real *turn, int first, int T, int D)
 {
     for (int i = 0; i < D / 2; i++) {
-        const double rate = pow(10000, -2.0 * i / D);
+        const long double rate = powl(10000, -2.0L * i / D);
         for (int t = 0; t < T; t++) {
             attn_real *at = turn + (size_t)t * (size_t)D + 2 * (size_t)i;
-            at[0] = (attn_real)cos(((double)first + t) * rate);
-            at[1] = (attn_real)sin(((double)first + t) * rate);
+            const long double angle = ((long double)first + t) * rate;
+            at[0] = (attn_real)cosl(angle);
+            at[1] = (attn_real)sinl(angle);
         }
     }
 }

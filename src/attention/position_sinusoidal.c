@@ -10,11 +10,11 @@
 static void code(attn_real *to, int T, int C)
 {
     for (int c = 0; c < C; c += 2) {
-        const double rate = pow(10000, -(double)c / C);
+        const long double rate = powl(10000, -(long double)c / C);
         for (int t = 0; t < T; t++) {
             attn_real *at = to + (size_t)t * (size_t)C + (size_t)c;
-            at[0] = (attn_real)sin(t * rate);
-            if (c + 1 < C) at[1] = (attn_real)cos(t * rate);
+            at[0] = (attn_real)sinl(t * rate);
+            if (c + 1 < C) at[1] = (attn_real)cosl(t * rate);
         }
     }
 }

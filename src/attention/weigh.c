@@ -32,7 +32,7 @@ static void mask_row(const struct attn_head *h, attn_real *s, int i)
 
     if (h->slope != 0)
         for (int j = span.lo; j < span.hi; j++)
-            s[j] -= h->slope * (attn_real)abs(i + h->offset - j);
+            s[j] -= h->slope * (attn_real)llabs((long long)i + h->offset - j);
     if (h->bias)
         for (int j = span.lo; j < span.hi; j++) {
             const attn_real bias = h->bias[row + (size_t)j];

@@ -29,7 +29,7 @@ const struct attn_task attn_task_histogram = {
     .name = "histogram",
     .summary = "count how often each token occurs in the sequence",
     .defaults = "length=10 symbols=8 width=32 residual=yes norm=yes mlp=128 "
-                "lr=0.01 schedule=cosine warmup=50 steps=2000 batch=64",
+                "lr=0.01 schedule=cosine warmup=50 steps=3000 batch=64",
     .open = open_histogram,
     .fill = fill,
     .label = attn_sequence_label,
