@@ -8,14 +8,6 @@
 
 enum { LARGEST = 1024, HEADER = 128 };
 
-const char *scratch_path(const char *name)
-{
-    static char path[256];
-
-    snprintf(path, sizeof path, "%s/%s", scratch_directory(), name);
-    return path;
-}
-
 static const char *array_path(const char *name)
 {
     char file[128];

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "scratch.h"
+
 /* SCRATCH/NAME.npy of type 'f' (f8), 'b' or 'i' (i8) and a shape in numpy's
  * words, "(2, 3)"; as many values as that takes. */
 void put_array(const char *name, char type, const char *shape, const double *values);
@@ -21,9 +23,6 @@ void expect_array(const char *name, const char *shape, const double *want, doubl
 
 /* The count values of SCRATCH/NAME.npy, at most 1024; good until 16 more calls. */
 const double *get_array(const char *name, size_t *count);
-
-/* SCRATCH/NAME: a path in static storage. */
-const char *scratch_path(const char *name);
 
 /* Runs a program of the build inside the scratch directory: exit code, output in run_output.
  * arguments may hold redirections. */

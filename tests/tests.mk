@@ -40,14 +40,15 @@ build-suites: all $(F32_SUITES) $(F64_SUITES)
 # What the suites find in the environment says which build they test, and how to
 # build a program like it.
 suites:
-	$(AGAIN) $(PARALLEL) build-suites
+	@echo "Building into $(BUILD)/ ..."
+	$(AGAIN) -s $(PARALLEL) build-suites
 	@ATTN_BUILD='$(BUILD)' ATTN_CC='$(CC) $(SANITIZER)' scripts/run_suites.sh $(F32_SUITES) $(F64_SUITES)
 
 # Installs first: what pkg-config says is read when make starts.
 test:
 	@scripts/install.sh --tests
-	$(AGAIN) check
-	$(AGAIN) suites
+	$(AGAIN) -s check
+	$(AGAIN) -s suites
 
 test-long:
 	@scripts/test_long.sh $(MAKE) '$(BUILD)'
