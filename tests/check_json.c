@@ -154,6 +154,7 @@ static const struct {
     {"\"\\udc00\\ud800\"", "a lone surrogate"},
     {"\"\\ud800\\ud800\"", "a lone surrogate"},
     {"\"\\ud800\\u0041\"", "a lone surrogate"},
+    {"\"\\ud800\\ue000\"", "a lone surrogate"},
     {"\"\\ud800\\u00\"", "a lone surrogate"},
     {"\"\xc0\x80\"", "test:1:2: no valid UTF-8"},
     {"\"\xc3\xa9\xff\"", "test:1:3: no valid UTF-8"},

@@ -61,8 +61,9 @@ static const struct {
     {"empty before and between",
      "{\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"z\":{\"dtype\":\"F32\","
      "\"shape\":[0],\"data_offsets\":[4,4]},\"a\":{\"dtype\":\"I8\",\"shape\":[0],\"data_offsets\":"
-     "[0,0]},\"c\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[4,6]}}",
-     "0000803f 0102", "a:1:0 b:1:4 z:1:0 c:1:2"},
+     "[0,0]},\"c\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[4,6]},\"y\":{\"dtype\":"
+     "\"F32\",\"shape\":[0],\"data_offsets\":[4,4]}}",
+     "0000803f 0102", "a:1:0 b:1:4 z:1:0 y:1:0 c:1:2"},
     {"keys out of order",
      "{\"b\":{\"data_offsets\":[8,16],\"shape\":[2],\"dtype\":\"F32\"},\"a\":{\"shape\":[2],"
      "\"dtype\":\"F32\",\"data_offsets\":[0,8]}}",

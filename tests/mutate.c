@@ -13,8 +13,7 @@ const char *refusal(Reader *reader, const void *bytes, size_t n)
     memcpy(exact, bytes, n);
     wrong = reader(n ? exact : NULL, n, &e);
     free(exact);
-    if (attn_alloc_live() != before)
-        ck_abort_msg("%ld blocks left", attn_alloc_live() - before);
+    if (attn_alloc_live() != before) ck_abort_msg("%ld blocks left", attn_alloc_live() - before);
     if (!wrong) return NULL;
     if (wrong != e.text || e.fault != ATTN_BAD_INPUT || strncmp(wrong, "test:", 5) != 0)
         ck_abort_msg("fault %d, \"%s\"", (int)e.fault, wrong);

@@ -146,11 +146,11 @@ static void make_rest(struct gradcheck_subject *s, struct gradcheck_layer_case *
     const struct attn_layer *l = &c->layer;
     const struct attn_shape n = l->core.n;
     const size_t weights = attn_kind_weights(l->core.kind, n);
-    const int longest = n.Tq > n.Tk ? n.Tq : n.Tk;
+    const int end = n.Tq + attn_mask_offset(&l->core.mask, n.Tq, n.Tk);
 
     if (weights) make_weight(s, "kind", weights, &c->w.kind, &c->g.kind);
     if (l->position->learned)
-        make_weight(s, "code", volume(longest, l->C, 1), &c->w.code, &c->g.code);
+        make_weight(s, "code", volume(end > n.Tk ? end : n.Tk, l->C, 1), &c->w.code, &c->g.code);
 }
 
 static void make(struct gradcheck_subject *s, const int *choice)
@@ -166,6 +166,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
     n = c->layer.core.n;
     make_projections(s, c, choice[TIED], choice[OUTPUT]);
     make_biases(s, c, choice[BIASES]);
+    c->g.bias = gradcheck_mask_make(s, &c->layer.core, choice[MASK]);
     make_rest(s, c);
     x = gradcheck_tensor_new(s, "x", volume(n.B, n.Tq, c->layer.C));
     c->x = x->x;
@@ -176,7 +177,6 @@ static void make(struct gradcheck_subject *s, const int *choice)
         c->y = y->x;
         c->g.dy = y->g;
     }
-    c->g.bias = gradcheck_mask_make(s, &c->layer.core, choice[MASK]);
     wrong = attn_layer_ready(&c->layer, &e);
     assert(!wrong);
     (void)wrong;

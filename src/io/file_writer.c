@@ -66,6 +66,7 @@ static const char *open_temporary(int *fd, const char *name)
 {
     const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat held;
+    const char *why;
 
     for (int attempt = 0; attempt < 100; attempt++) {
         *fd = open(name, flags, 0666);
@@ -76,8 +77,14 @@ static const char *open_temporary(int *fd, const char *name)
         if (fstat(*fd, &held)) return give_up(*fd, strerror(errno));
         if (!S_ISREG(held.st_mode) || held.st_nlink > 1)
             return give_up(*fd, "its temporary name is taken by something else");
-        if (is_named(&held, name)) return ftruncate(*fd, 0) ? give_up(*fd, strerror(errno)) : NULL;
-        close(*fd);
+        if (!is_named(&held, name)) {
+            close(*fd);
+            continue;
+        }
+        if (ftruncate(*fd, 0) == 0) return NULL;
+        why = strerror(errno);
+        unlink(name);
+        return give_up(*fd, why);
     }
     return "its temporary name is fought over";
 }
