@@ -42,7 +42,7 @@ static double number_in_result(const char *directory, const char *name)
     ck_assert_ptr_null(attn_file_read(&text, &n, file_in(directory, "result.json"), 1 << 16, &e));
     ck_assert_ptr_null(attn_json_parse(&root, text, n, "result.json", &e));
     ck_assert(attn_json_number(attn_json_member(root, name), &x));
-    attn_free((void *)(uintptr_t)root);
+    attn_free(root);
     attn_free(text);
     return x;
 }

@@ -8,9 +8,9 @@
 
 static const char *read_all(char *bytes, struct source *s, struct attn_error *e)
 {
-    const char *wrong = source_take(s, bytes, s->size, e);
+    const char *wrong = attn_source_take(s, bytes, s->size, e);
 
-    return wrong ? wrong : source_expect_end(s, e);
+    return wrong ? wrong : attn_source_expect_end(s, e);
 }
 
 const char *attn_file_read(char **data, size_t *size, const char *path, size_t limit,
@@ -18,7 +18,7 @@ const char *attn_file_read(char **data, size_t *size, const char *path, size_t l
 {
     struct source s;
     char *bytes = NULL;
-    const char *wrong = source_open(&s, path, e);
+    const char *wrong = attn_source_open(&s, path, e);
 
     if (wrong) return wrong;
     if (s.size > limit)
@@ -28,7 +28,7 @@ const char *attn_file_read(char **data, size_t *size, const char *path, size_t l
         wrong = attn_fail_memory(e, path);
     else
         wrong = read_all(bytes, &s, e);
-    source_close(&s);
+    attn_source_close(&s);
     if (wrong) {
         attn_free(bytes);
         return wrong;

@@ -68,7 +68,7 @@ const char *attn_json_parse(const struct attn_json **root, const char *text, siz
     struct parser p = {.start = start, .end = start + n, .name = name, .e = e};
     size_t nodes_bytes;
     char *block;
-    const char *wrong = json_parse_pass(&p);
+    const char *wrong = attn_json_parse_pass(&p);
 
     if (wrong) return wrong;
     nodes_bytes = attn_size_mul(p.nodes, sizeof *p.node);
@@ -76,8 +76,8 @@ const char *attn_json_parse(const struct attn_json **root, const char *text, siz
         return attn_fail_memory(e, name);
     p.node = (struct node *)block;
     p.byte = block + nodes_bytes;
-    wrong = json_parse_pass(&p);
-    if (!wrong) wrong = json_refuse_twins(&p);
+    wrong = attn_json_parse_pass(&p);
+    if (!wrong) wrong = attn_json_refuse_twins(&p);
     if (wrong) {
         attn_free(block);
         return wrong;

@@ -8,7 +8,7 @@
 
 enum { DEPTH = 16 };
 
-const char *json_refuse(struct parser *p, const char *at, const char *why)
+const char *attn_json_refuse(struct parser *p, const char *at, const char *why)
 {
     size_t line = 1, column = 1;
 
@@ -82,7 +82,7 @@ static const char *parse_number(struct parser *p, struct node *node)
     const char *begin = p->at;
     size_t size;
 
-    if (!skip_number(p)) return json_refuse(p, p->at, "expected a digit of a number");
+    if (!skip_number(p)) return attn_json_refuse(p, p->at, "expected a digit of a number");
     size = (size_t)(p->at - begin);
     node->json.type = ATTN_JSON_NUMBER;
     node->json.size = size;
@@ -106,7 +106,7 @@ static const char *parse_word(struct parser *p, struct node *node)
         p->at += n;
         return NULL;
     }
-    return json_refuse(
+    return attn_json_refuse(
         p, p->at, p->at < p->end ? "expected a value" : "the text ends where a value is expected");
 }
 
@@ -120,14 +120,14 @@ static const char *parse_name(struct parser *p, struct node *node)
     size_t size, begin = p->bytes;
     const char *wrong;
 
-    if (!starts_with(p, '"')) return json_refuse(p, p->at, "expected a name in double quotes");
-    wrong = json_parse_string(p, &text, &size);
+    if (!starts_with(p, '"')) return attn_json_refuse(p, p->at, "expected a name in double quotes");
+    wrong = attn_json_parse_string(p, &text, &size);
     if (wrong) return wrong;
     if (p->byte && memchr(p->byte + begin, '\0', size))
-        return json_refuse(p, node->at, "a name must not hold \\u0000");
+        return attn_json_refuse(p, node->at, "a name must not hold \\u0000");
     node->json.name = text;
     skip_blanks(p);
-    return accept(p, ':') ? NULL : json_refuse(p, p->at, "expected ':' behind the name");
+    return accept(p, ':') ? NULL : attn_json_refuse(p, p->at, "expected ':' behind the name");
 }
 
 /* The members of an object or elements of an array, behind the opening bracket. */
@@ -151,14 +151,14 @@ static const char *parse_members(struct parser *p, struct node *parent, char clo
     parent->members = n;
     if (named && n > p->most_members) p->most_members = n;
     if (starts_with(p, close)) return NULL;
-    return json_refuse(p, p->at, named ? "expected ',' or '}'" : "expected ',' or ']'");
+    return attn_json_refuse(p, p->at, named ? "expected ',' or '}'" : "expected ',' or ']'");
 }
 
 static const char *parse_container(struct parser *p, struct node *node, char close)
 {
     const char *wrong = NULL;
 
-    if (++p->depth > DEPTH) return json_refuse(p, p->at, "nested more than 16 deep");
+    if (++p->depth > DEPTH) return attn_json_refuse(p, p->at, "nested more than 16 deep");
     node->json.type = close == '}' ? ATTN_JSON_OBJECT : ATTN_JSON_ARRAY;
     p->at++;
     skip_blanks(p);
@@ -177,10 +177,10 @@ static const char *parse_value(struct parser *p, struct node *node)
     if (c == '-' || (c >= '0' && c <= '9')) return parse_number(p, node);
     if (c != '"') return parse_word(p, node);
     node->json.type = ATTN_JSON_STRING;
-    return json_parse_string(p, &node->json.text, &node->json.size);
+    return attn_json_parse_string(p, &node->json.text, &node->json.size);
 }
 
-const char *json_parse_pass(struct parser *p)
+const char *attn_json_parse_pass(struct parser *p)
 {
     const char *wrong;
 
@@ -191,7 +191,7 @@ const char *json_parse_pass(struct parser *p)
     wrong = parse_value(p, take_node(p));
     if (wrong) return wrong;
     skip_blanks(p);
-    return p->at == p->end ? NULL : json_refuse(p, p->at, "expected the end of the text");
+    return p->at == p->end ? NULL : attn_json_refuse(p, p->at, "expected the end of the text");
 }
 
 static int by_name(const void *a, const void *b)
@@ -215,14 +215,14 @@ static const char *refuse_twins_of(struct parser *p, const struct node *object,
         if (strcmp(member[i - 1]->json.name, member[i]->json.name) != 0) continue;
         snprintf(why, sizeof why, "\"%.64s\" for the second time in one object",
                  member[i]->json.name);
-        return json_refuse(p, member[i]->at, why);
+        return attn_json_refuse(p, member[i]->at, why);
     }
     return NULL;
 }
 
 /* By sorting: looking through all members for each would let a large file with
  * many names cost the square of their number. */
-const char *json_refuse_twins(struct parser *p)
+const char *attn_json_refuse_twins(struct parser *p)
 {
     const struct node **member;
     const char *wrong = NULL;

@@ -22,15 +22,16 @@ struct parser {
     struct node spare; /* stands for every node of the first pass */
 };
 
-ATTN_MUST_CHECK const char *json_parse_pass(struct parser *p);
+ATTN_MUST_CHECK const char *attn_json_parse_pass(struct parser *p);
 
 /* Refuses an object with one name twice; after the second pass. */
-ATTN_MUST_CHECK const char *json_refuse_twins(struct parser *p);
+ATTN_MUST_CHECK const char *attn_json_refuse_twins(struct parser *p);
 
 /* "NAME:LINE:COLUMN: " and the rest, for what stands at `at`. */
-const char *json_refuse(struct parser *p, const char *at, const char *why);
+const char *attn_json_refuse(struct parser *p, const char *at, const char *why);
 
 /* A string with its quotes from p->at on, decoded, a NUL behind it. */
-ATTN_MUST_CHECK const char *json_parse_string(struct parser *p, const char **text, size_t *size);
+ATTN_MUST_CHECK const char *attn_json_parse_string(struct parser *p, const char **text,
+                                                   size_t *size);
 
 #endif

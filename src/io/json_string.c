@@ -43,11 +43,11 @@ static const char *unicode_escape(struct parser *p, const char *begin)
 {
     int32_t code = hex4(p), low;
 
-    if (code < 0) return json_refuse(p, begin, "expected four hexadecimal digits behind \\u");
+    if (code < 0) return attn_json_refuse(p, begin, "expected four hexadecimal digits behind \\u");
     if (code >= 0xd800 && code < 0xe000) {
         low = p->end - p->at >= 2 && memcmp(p->at, "\\u", 2) == 0 ? (p->at += 2, hex4(p)) : -1;
         if (code >= 0xdc00 || low < 0xdc00 || low > 0xdfff)
-            return json_refuse(p, begin, "a lone surrogate, expected a pair");
+            return attn_json_refuse(p, begin, "a lone surrogate, expected a pair");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     put_code(p, code);
@@ -59,16 +59,16 @@ static const char *escape(struct parser *p)
     static const char letter[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
     const char *begin = p->at++, *found;
 
-    if (p->at == p->end) return json_refuse(p, p->at, "the text ends within a string");
+    if (p->at == p->end) return attn_json_refuse(p, p->at, "the text ends within a string");
     if (*p->at == 'u') {
         p->at++;
         return unicode_escape(p, begin);
     }
     found = *p->at ? strchr(letter, *p->at) : NULL;
     if (!found)
-        return json_refuse(p, begin,
-                           "no such escape, expected one of \\\" \\\\ \\/ \\b "
-                           "\\f \\n \\r \\t \\u");
+        return attn_json_refuse(p, begin,
+                                "no such escape, expected one of \\\" \\\\ \\/ \\b "
+                                "\\f \\n \\r \\t \\u");
     put_byte(p, meaning[found - letter]);
     p->at++;
     return NULL;
@@ -80,14 +80,15 @@ static const char *plain_character(struct parser *p)
     int32_t code;
 
     if ((unsigned char)*begin < 0x20)
-        return json_refuse(p, begin, "a control character within a string, expected an escape");
+        return attn_json_refuse(p, begin,
+                                "a control character within a string, expected an escape");
     code = attn_utf8_next(&p->at, p->end);
-    if (code < 0) return json_refuse(p, begin, "no valid UTF-8");
+    if (code < 0) return attn_json_refuse(p, begin, "no valid UTF-8");
     put_code(p, code);
     return NULL;
 }
 
-const char *json_parse_string(struct parser *p, const char **text, size_t *size)
+const char *attn_json_parse_string(struct parser *p, const char **text, size_t *size)
 {
     const size_t begin = p->bytes;
     const char *wrong;
@@ -96,7 +97,7 @@ const char *json_parse_string(struct parser *p, const char **text, size_t *size)
         wrong = *p->at == '\\' ? escape(p) : plain_character(p);
         if (wrong) return wrong;
     }
-    if (p->at == p->end) return json_refuse(p, p->at, "the text ends within a string");
+    if (p->at == p->end) return attn_json_refuse(p, p->at, "the text ends within a string");
     p->at++;
     *size = p->bytes - begin;
     *text = p->byte ? p->byte + begin : NULL;

@@ -125,7 +125,7 @@ const char *attn_npy_parse(struct attn_npy *a, const void *bytes, size_t n, cons
 {
     struct npy_header h;
     struct filler f = {.h = &h, .a = a, .name = name, .e = e};
-    const char *wrong = npy_header_parse(&h, bytes, n, n, name, e);
+    const char *wrong = attn_npy_header_parse(&h, bytes, n, n, name, e);
 
     *a = (struct attn_npy){0};
     if (!wrong) wrong = prepare(a, &h, name, e);
@@ -138,15 +138,15 @@ static const char *read_elements(struct filler *f, struct source *s)
 {
     const size_t width = (size_t)f->h->width;
     unsigned char piece[16384];
-    const char *wrong = source_seek(s, f->h->data_begin, f->e);
+    const char *wrong = attn_source_seek(s, f->h->data_begin, f->e);
 
     while (!wrong && f->next < f->h->count) {
         const size_t left = f->h->count - f->next, room = sizeof piece / width;
         const size_t n = left < room ? left : room;
-        wrong = source_take(s, piece, n * width, f->e);
+        wrong = attn_source_take(s, piece, n * width, f->e);
         if (!wrong) wrong = fill(f, piece, n);
     }
-    return wrong ? wrong : source_expect_end(s, f->e);
+    return wrong ? wrong : attn_source_expect_end(s, f->e);
 }
 
 /* The header first, so that memory is asked for only when the sizes agree with the file. */
@@ -156,9 +156,9 @@ static const char *read_source(struct attn_npy *a, struct source *s, struct attn
     const size_t n = s->size < sizeof head ? s->size : sizeof head;
     struct npy_header h;
     struct filler f = {.h = &h, .a = a, .name = s->path, .e = e};
-    const char *wrong = source_take(s, head, n, e);
+    const char *wrong = attn_source_take(s, head, n, e);
 
-    if (!wrong) wrong = npy_header_parse(&h, head, n, s->size, s->path, e);
+    if (!wrong) wrong = attn_npy_header_parse(&h, head, n, s->size, s->path, e);
     if (!wrong) wrong = prepare(a, &h, s->path, e);
     return wrong ? wrong : read_elements(&f, s);
 }
@@ -166,12 +166,12 @@ static const char *read_source(struct attn_npy *a, struct source *s, struct attn
 const char *attn_npy_read(struct attn_npy *a, const char *path, struct attn_error *e)
 {
     struct source s;
-    const char *wrong = source_open(&s, path, e);
+    const char *wrong = attn_source_open(&s, path, e);
 
     *a = (struct attn_npy){0};
     if (wrong) return wrong;
     wrong = read_source(a, &s, e);
-    source_close(&s);
+    attn_source_close(&s);
     if (wrong) attn_npy_free(a);
     return wrong;
 }
@@ -192,7 +192,7 @@ static const char *write_array(const char *path, const void *values, int width, 
 
     assert(rank >= 0 && rank <= ATTN_NPY_RANK);
     for (int i = 0; i < rank; i++) bytes = attn_size_mul(bytes, shape[i]);
-    npy_header_write(&header, width, rank, shape);
+    attn_npy_header_write(&header, width, rank, shape);
     wrong = header.failed ? attn_fail_memory(e, path) : attn_file_begin(&w, path, e);
     if (!wrong) wrong = attn_file_add(&w, header.data, header.size, e);
     if (!wrong) wrong = attn_file_add(&w, values, bytes, e);

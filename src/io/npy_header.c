@@ -182,8 +182,8 @@ static const char *check_size(struct npy_header *h, size_t file_size, const char
                      rest, h->count * (size_t)h->width, h->count, h->width);
 }
 
-const char *npy_header_parse(struct npy_header *h, const unsigned char *bytes, size_t n,
-                             size_t file_size, const char *name, struct attn_error *e)
+const char *attn_npy_header_parse(struct npy_header *h, const unsigned char *bytes, size_t n,
+                                  size_t file_size, const char *name, struct attn_error *e)
 {
     struct reader r = {.name = name, .e = e};
     size_t length = 0;
@@ -212,7 +212,7 @@ const char *npy_header_parse(struct npy_header *h, const unsigned char *bytes, s
 
 /* As NumPy writes it: room for 21 digits of the first axis, so that an array
  * can grow in place, and then blanks up to a multiple of 64 bytes. */
-void npy_header_write(struct attn_text *t, int width, int rank, const size_t *shape)
+void attn_npy_header_write(struct attn_text *t, int width, int rank, const size_t *shape)
 {
     const size_t begin = t->size;
     size_t digits, length;

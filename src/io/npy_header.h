@@ -25,11 +25,11 @@ struct npy_header {
 
 /* From the first `n` bytes of a file of `file_size`, n being that or at least
  * NPY_PREFIX + NPY_HEADER_LIMIT. Checks that the elements fill the rest exactly. */
-ATTN_MUST_CHECK const char *npy_header_parse(struct npy_header *h, const unsigned char *bytes,
-                                             size_t n, size_t file_size, const char *name,
-                                             struct attn_error *e);
+ATTN_MUST_CHECK const char *attn_npy_header_parse(struct npy_header *h, const unsigned char *bytes,
+                                                  size_t n, size_t file_size, const char *name,
+                                                  struct attn_error *e);
 
 /* Appends a version 1 header for float elements of `width` bytes. */
-void npy_header_write(struct attn_text *t, int width, int rank, const size_t *shape);
+void attn_npy_header_write(struct attn_text *t, int width, int rank, const size_t *shape);
 
 #endif

@@ -61,13 +61,13 @@ const char *attn_safetensors_parse(struct attn_safetensors *s, const void *bytes
     const char *wrong;
 
     *s = (struct attn_safetensors){0};
-    wrong = safetensors_header_length(&p.header_bytes, bytes, n, name, e);
+    wrong = attn_safetensors_header_length(&p.header_bytes, bytes, n, name, e);
     if (wrong) return wrong;
     p.header = (const char *)bytes + SAFETENSORS_PREFIX;
     p.data = p.prefix + SAFETENSORS_PREFIX + p.header_bytes;
     p.data_bytes = n - SAFETENSORS_PREFIX - p.header_bytes;
-    wrong =
-        safetensors_header_parse(s, &digest_at, p.header, p.header_bytes, p.data_bytes, name, e);
+    wrong = attn_safetensors_header_parse(s, &digest_at, p.header, p.header_bytes, p.data_bytes,
+                                          name, e);
     if (!wrong) wrong = finish(s, &p, digest_at, name, e);
     if (wrong) attn_safetensors_free(s);
     return wrong;
@@ -82,13 +82,13 @@ static const char *read_data(struct attn_safetensors *s, struct source *file, st
     const char *wrong;
 
     p->data_bytes = file->left;
-    wrong = safetensors_header_parse(s, &digest_at, p->header, p->header_bytes, p->data_bytes,
-                                     file->path, e);
+    wrong = attn_safetensors_header_parse(s, &digest_at, p->header, p->header_bytes, p->data_bytes,
+                                          file->path, e);
     if (wrong) return wrong;
     p->data = data = s->block[BLOCK_DATA] = attn_alloc(p->data_bytes, 1);
     if (!data) return attn_fail_memory(e, file->path);
-    wrong = source_take(file, data, p->data_bytes, e);
-    if (!wrong) wrong = source_expect_end(file, e);
+    wrong = attn_source_take(file, data, p->data_bytes, e);
+    if (!wrong) wrong = attn_source_expect_end(file, e);
     return wrong ? wrong : finish(s, p, digest_at, file->path, e);
 }
 
@@ -98,14 +98,14 @@ static const char *read_source(struct attn_safetensors *s, struct source *file,
     unsigned char prefix[SAFETENSORS_PREFIX] = {0};
     struct pieces p = {.prefix = prefix};
     char *header;
-    const char *wrong = source_take(file, prefix, file->size < 8 ? file->size : 8, e);
+    const char *wrong = attn_source_take(file, prefix, file->size < 8 ? file->size : 8, e);
 
     if (!wrong)
-        wrong = safetensors_header_length(&p.header_bytes, prefix, file->size, file->path, e);
+        wrong = attn_safetensors_header_length(&p.header_bytes, prefix, file->size, file->path, e);
     if (wrong) return wrong;
     p.header = header = attn_alloc(p.header_bytes, 1);
     if (!header) return attn_fail_memory(e, file->path);
-    wrong = source_take(file, header, p.header_bytes, e);
+    wrong = attn_source_take(file, header, p.header_bytes, e);
     if (!wrong) wrong = read_data(s, file, &p, e);
     attn_free(header);
     return wrong;
@@ -115,12 +115,12 @@ const char *attn_safetensors_read(struct attn_safetensors *s, const char *path,
                                   struct attn_error *e)
 {
     struct source file;
-    const char *wrong = source_open(&file, path, e);
+    const char *wrong = attn_source_open(&file, path, e);
 
     *s = (struct attn_safetensors){0};
     if (wrong) return wrong;
     wrong = read_source(s, &file, e);
-    source_close(&file);
+    attn_source_close(&file);
     if (wrong) attn_safetensors_free(s);
     return wrong;
 }

@@ -210,8 +210,8 @@ static const char *make_tables(struct attn_safetensors *s, struct attn_tensor **
     return NULL;
 }
 
-const char *safetensors_header_length(size_t *n, const void *prefix, size_t file_size,
-                                      const char *name, struct attn_error *e)
+const char *attn_safetensors_header_length(size_t *n, const void *prefix, size_t file_size,
+                                           const char *name, struct attn_error *e)
 {
     const unsigned char *bytes = prefix;
     uint64_t length = 0;
@@ -229,9 +229,9 @@ const char *safetensors_header_length(size_t *n, const void *prefix, size_t file
     return NULL;
 }
 
-const char *safetensors_header_parse(struct attn_safetensors *s, size_t *digest_at,
-                                     const char *text, size_t n, size_t data_bytes,
-                                     const char *name, struct attn_error *e)
+const char *attn_safetensors_header_parse(struct attn_safetensors *s, size_t *digest_at,
+                                          const char *text, size_t n, size_t data_bytes,
+                                          const char *name, struct attn_error *e)
 {
     const struct reader r = {name, e};
     const struct attn_json *root;

@@ -74,11 +74,11 @@ static const char *check_head(const struct attn_text *head, size_t data_bytes, c
 {
     struct attn_safetensors s = {0};
     size_t n, digest_at;
-    const char *wrong = safetensors_header_length(&n, head->data, head->size, path, e);
+    const char *wrong = attn_safetensors_header_length(&n, head->data, head->size, path, e);
 
     if (!wrong)
-        wrong = safetensors_header_parse(&s, &digest_at, head->data + SAFETENSORS_PREFIX, n,
-                                         data_bytes, path, e);
+        wrong = attn_safetensors_header_parse(&s, &digest_at, head->data + SAFETENSORS_PREFIX, n,
+                                              data_bytes, path, e);
     attn_safetensors_free(&s);
     if (wrong && e->fault == ATTN_BAD_INPUT) e->fault = ATTN_CANNOT_WRITE;
     return wrong;

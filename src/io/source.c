@@ -20,7 +20,7 @@ static const char *kind_of(mode_t mode)
     return "it is not a regular file";
 }
 
-const char *source_open(struct source *s, const char *path, struct attn_error *e)
+const char *attn_source_open(struct source *s, const char *path, struct attn_error *e)
 {
     struct stat st;
     const char *why = NULL;
@@ -38,7 +38,7 @@ const char *source_open(struct source *s, const char *path, struct attn_error *e
     else if ((uintmax_t)st.st_size > PTRDIFF_MAX)
         why = "it is larger than the address space";
     if (why) {
-        source_close(s);
+        attn_source_close(s);
         return refuse(s, why, e);
     }
     s->size = s->left = (size_t)st.st_size;
@@ -59,7 +59,7 @@ static ssize_t read_up_to(int fd, unsigned char *bytes, size_t n)
     return (ssize_t)done;
 }
 
-const char *source_take(struct source *s, void *bytes, size_t n, struct attn_error *e)
+const char *attn_source_take(struct source *s, void *bytes, size_t n, struct attn_error *e)
 {
     assert(n <= s->left);
     const ssize_t got = read_up_to(s->fd, bytes, n);
@@ -69,7 +69,7 @@ const char *source_take(struct source *s, void *bytes, size_t n, struct attn_err
     return NULL;
 }
 
-const char *source_seek(struct source *s, size_t at, struct attn_error *e)
+const char *attn_source_seek(struct source *s, size_t at, struct attn_error *e)
 {
     assert(at <= s->size);
     if (lseek(s->fd, (off_t)at, SEEK_SET) < 0) return refuse(s, strerror(errno), e);
@@ -77,7 +77,7 @@ const char *source_seek(struct source *s, size_t at, struct attn_error *e)
     return NULL;
 }
 
-const char *source_expect_end(struct source *s, struct attn_error *e)
+const char *attn_source_expect_end(struct source *s, struct attn_error *e)
 {
     unsigned char more;
     const ssize_t got = read_up_to(s->fd, &more, 1);
@@ -86,7 +86,7 @@ const char *source_expect_end(struct source *s, struct attn_error *e)
     return got ? refuse(s, "it became longer while it was read", e) : NULL;
 }
 
-void source_close(struct source *s)
+void attn_source_close(struct source *s)
 {
     if (s->fd >= 0) close(s->fd);
     s->fd = -1;

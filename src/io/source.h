@@ -13,18 +13,19 @@ struct source {
 };
 
 /* Opens without waiting; anything but a regular file is refused. */
-ATTN_MUST_CHECK const char *source_open(struct source *s, const char *path, struct attn_error *e);
+ATTN_MUST_CHECK const char *attn_source_open(struct source *s, const char *path,
+                                             struct attn_error *e);
 
 /* The next n bytes, n <= left, all of them or an error. */
-ATTN_MUST_CHECK const char *source_take(struct source *s, void *bytes, size_t n,
-                                        struct attn_error *e);
+ATTN_MUST_CHECK const char *attn_source_take(struct source *s, void *bytes, size_t n,
+                                             struct attn_error *e);
 
 /* Goes on from byte `at`, at most size. */
-ATTN_MUST_CHECK const char *source_seek(struct source *s, size_t at, struct attn_error *e);
+ATTN_MUST_CHECK const char *attn_source_seek(struct source *s, size_t at, struct attn_error *e);
 
 /* Refuses a file that has grown behind `size`. */
-ATTN_MUST_CHECK const char *source_expect_end(struct source *s, struct attn_error *e);
+ATTN_MUST_CHECK const char *attn_source_expect_end(struct source *s, struct attn_error *e);
 
-void source_close(struct source *s);
+void attn_source_close(struct source *s);
 
 #endif

@@ -131,7 +131,7 @@ static const char *read_result(struct attn_run *run, struct attn_error *e)
         status = attn_json_member(root, "status");
         run->fault = status && status->text && strcmp(status->text, "diverged") == 0 ? ATTN_DIVERGED
                                                                                      : ATTN_FINE;
-        attn_free((void *)(uintptr_t)root);
+        attn_free(root);
         attn_text_add(&run->result, text, n);
         if (run->result.failed) wrong = attn_fail_memory(e, "result");
         run->finished = true;

@@ -159,6 +159,6 @@ const char *attn_settings_read(struct attn_settings *s, char precision[8], const
 
     if (wrong) return wrong;
     wrong = read_object(s, precision, root, name, e);
-    attn_free((void *)(uintptr_t)root);
+    attn_free(root);
     return wrong;
 }
