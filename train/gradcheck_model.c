@@ -40,6 +40,8 @@ static const char *const place_names[] = {"residual", "qk", NULL};
 static const char *const input_names[] = {"id", "two ids", "reals", NULL};
 static const char *const target_names[] = {"class", "reals", NULL};
 static const char *const layer_names[] = {"1", "2", NULL};
+static const char *const softcap_names[] = {"none", "4", NULL};
+static const double softcaps[] = {0, 4};
 static const char *const length_names[] = {"full", "ragged", "empty", NULL};
 enum { B = 2, T = 4, WIDTH = 4, HIDDEN = 3, VOCABULARY = 5, OUTPUTS = 3 };
 
@@ -88,7 +90,7 @@ static struct attn_model_settings settings(const int *choice)
         .pool = level(choice, POOL),
         .init = 1,
         .scale = gradcheck_scales[level(choice, SCALE)],
-        .softcap = gradcheck_softcaps[level(choice, SOFTCAP)]};
+        .softcap = softcaps[level(choice, SOFTCAP)]};
 }
 
 static bool is(const int *choice, enum factor f, int level)
@@ -96,15 +98,20 @@ static bool is(const int *choice, enum factor f, int level)
     return choice[f] == level;
 }
 
-/* Averages of averages: after two layers that pass nothing on beside themselves
- * all rows are nearly alike, and what the second layer's scores do to the loss
- * drowns in its rounding. A norm pulls the rows apart again, large weights and
- * no MLP in between leave something to pull. */
+/* What lies two layers back must still be seen in the loss, above its rounding.
+ * Averages of averages, passed on with nothing beside them, make all rows alike:
+ * without residual it takes a norm, which pulls the rows apart, large weights,
+ * and no MLP in between. Large weights without a norm let scores grow from
+ * layer to layer until every softmax is saturated. */
 static const char *check_contrast(const int *choice, struct attn_error *e)
 {
-    if (is(choice, LAYERS, 1) && is(choice, RESIDUAL, 0) &&
-        (is(choice, NORM, 0) || is(choice, STD, 0) || choice[MLP] > 0))
+    const bool faint = is(choice, NORM, 0) || is(choice, STD, 0) || choice[MLP] > 0;
+
+    if (!is(choice, LAYERS, 1)) return NULL;
+    if (is(choice, RESIDUAL, 0) && faint)
         return attn_fail(e, ATTN_BAD_USAGE, "two layers without residual: rows too much alike");
+    if (is(choice, NORM, 0) && is(choice, STD, 1))
+        return attn_fail(e, ATTN_BAD_USAGE, "two layers without norm: large weights saturate");
     return NULL;
 }
 
@@ -252,7 +259,7 @@ static const struct gradcheck_factor factors[FACTORS] = {
     [LAYERS] = {.name = "layers", .levels = layer_names},
     [HEADS] = {.name = "heads", .levels = gradcheck_head_names},
     [SCALE] = {.name = "scale", .levels = gradcheck_scale_names},
-    [SOFTCAP] = {.name = "softcap", .levels = gradcheck_softcap_names},
+    [SOFTCAP] = {.name = "softcap", .levels = softcap_names},
     [CAUSAL] = {.name = "causal", .levels = gradcheck_no_yes},
     [LENGTHS] = {.name = "lengths", .levels = length_names},
     [RESIDUAL] = {.name = "residual", .levels = gradcheck_no_yes},

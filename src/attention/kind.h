@@ -46,6 +46,8 @@ struct attn_kind {
     void (*backward)(const struct attn_head *h, const struct attn_head_grad *g);
 };
 
+extern const struct attn_kind attn_kind_dot; /* others may be dot on something else */
+
 attn_real attn_scale_by_width(int D); /* 1 / sqrt(D) */
 
 /* p holds raw scores in columns lo..hi-1: caps, biases, masks, softmax, then o = p v. */

@@ -1,7 +1,7 @@
 /* body.h (private) - every kernel, once, on vectors of VECTOR_BYTES.
  *
- * A file that includes it sets VECTOR_BYTES, TILE_ROWS and TILE_VECTORS and
- * builds its table from the static functions below. Arithmetic is written with
+ * A file that includes it sets VECTOR_BYTES, TILE_ROWS and TILE_VECTORS, has a
+ * function supported(), and names its table: KERNELS, KERNELS_NAME. Arithmetic is written with
  * ordinary operators on GNU vectors; the compiler picks the instructions. */
 #include <math.h>
 #include <stdint.h>
@@ -243,3 +243,17 @@ static attn_real exp_row(attn_real *y, const attn_real *x, attn_real shift, size
     }
     return add_lanes(total) + rest;
 }
+
+const struct attn_kernels KERNELS = {
+    .name = KERNELS_NAME,
+    .supported = supported,
+    .tile_rows = TILE_ROWS,
+    .tile_cols = TILE_COLS,
+    .tile = tile,
+    .dot = dot,
+    .sum = sum,
+    .max = max,
+    .axpy = axpy,
+    .scale = scale,
+    .exp_row = exp_row,
+};
