@@ -7,8 +7,12 @@ const char *const gradcheck_head_names[] = {"1", "2", "4/2", "3/1", NULL};
 const struct gradcheck_heads gradcheck_head_counts[] = {{1, 1}, {2, 2}, {4, 2}, {3, 1}};
 const char *const gradcheck_scale_names[] = {"default", "0.7", NULL};
 const double gradcheck_scales[] = {0, 0.7};
-const char *const gradcheck_softcap_names[] = {"none", "1.5", NULL};
-const double gradcheck_softcaps[] = {0, 1.5};
+const char *const gradcheck_softcap_names[] = {"none", "given", NULL};
+
+double gradcheck_softcap(int level, double std)
+{
+    return level ? 1.5 * std * std : 0;
+}
 
 enum factor { KIND, MASK, HEADS, SCALE, SOFTCAP, LAYOUT, SHAPE, WIDTH, STD, FACTORS };
 
@@ -43,7 +47,7 @@ static struct attn_attention settings(const int *choice)
               .Dv = widths[width].Dv},
         .kind = attn_kinds[level(choice, KIND)],
         .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
-        .softcap = (attn_real)gradcheck_softcaps[level(choice, SOFTCAP)],
+        .softcap = (attn_real)gradcheck_softcap(level(choice, SOFTCAP), stds[level(choice, STD)]),
     };
     const struct attn_shape n = a.n;
 

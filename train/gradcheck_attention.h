@@ -21,6 +21,7 @@ struct gradcheck_heads {
 extern const char *const gradcheck_head_names[];
 extern const struct gradcheck_heads gradcheck_head_counts[];
 extern const char *const gradcheck_scale_names[], *const gradcheck_softcap_names[];
-extern const double gradcheck_scales[], gradcheck_softcaps[];
+extern const double gradcheck_scales[];
+double gradcheck_softcap(int level, double std); /* as large as scores are, so that it bends them */
 
 #endif

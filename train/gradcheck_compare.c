@@ -46,7 +46,7 @@ static bool within(double norm, double element, double share)
  * far more than the inexactness. */
 static enum gradcheck_verdict judge(const struct gradcheck_comparison *c)
 {
-    const double share = 1, certainty = 1e3;
+    const double share = 0.5, certainty = 1e3;
 
     if (within(c->estimate, c->element_estimate, share))
         return within(c->norm, c->element, 1) ? GRADCHECK_OK : GRADCHECK_WRONG;

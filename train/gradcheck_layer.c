@@ -58,7 +58,8 @@ static struct attn_layer settings(const int *choice)
                        .Dv = widths[width].Dv},
                  .kind = attn_kinds[level(choice, KIND)],
                  .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
-                 .softcap = (attn_real)gradcheck_softcaps[level(choice, SOFTCAP)]},
+                 .softcap = (attn_real)gradcheck_softcap(level(choice, SOFTCAP),
+                                                         gradcheck_std[level(choice, STD)])},
     };
 
     return l;

@@ -40,10 +40,8 @@ static const char *const place_names[] = {"residual", "qk", NULL};
 static const char *const input_names[] = {"id", "two ids", "reals", NULL};
 static const char *const target_names[] = {"class", "reals", NULL};
 static const char *const layer_names[] = {"1", "2", NULL};
-static const char *const softcap_names[] = {"none", "4", NULL};
-static const double softcaps[] = {0, 4};
 static const char *const length_names[] = {"full", "ragged", "empty", NULL};
-enum { B = 2, T = 4, WIDTH = 4, HIDDEN = 3, VOCABULARY = 5, OUTPUTS = 3 };
+enum { B = 2, T = 4, WIDTH = 4, HIDDEN = 3, VOCABULARY = 5, OUTPUTS = 3, SOFTCAP_SHARE = 3 };
 
 static const char *mlp_level(int i)
 {
@@ -90,7 +88,8 @@ static struct attn_model_settings settings(const int *choice)
         .pool = level(choice, POOL),
         .init = 1,
         .scale = gradcheck_scales[level(choice, SCALE)],
-        .softcap = softcaps[level(choice, SOFTCAP)]};
+        .softcap = SOFTCAP_SHARE *
+                   gradcheck_softcap(level(choice, SOFTCAP), gradcheck_std[level(choice, STD)])};
 }
 
 static bool is(const int *choice, enum factor f, int level)
@@ -259,7 +258,7 @@ static const struct gradcheck_factor factors[FACTORS] = {
     [LAYERS] = {.name = "layers", .levels = layer_names},
     [HEADS] = {.name = "heads", .levels = gradcheck_head_names},
     [SCALE] = {.name = "scale", .levels = gradcheck_scale_names},
-    [SOFTCAP] = {.name = "softcap", .levels = softcap_names},
+    [SOFTCAP] = {.name = "softcap", .levels = gradcheck_softcap_names},
     [CAUSAL] = {.name = "causal", .levels = gradcheck_no_yes},
     [LENGTHS] = {.name = "lengths", .levels = length_names},
     [RESIDUAL] = {.name = "residual", .levels = gradcheck_no_yes},

@@ -17,8 +17,12 @@
  *           2015; Ainslie et al. 2023 (grouped queries).
  *
  * A query that sees no key gets o exactly 0 and gives exactly 0 to every
- * gradient. NaN or Inf in a key or value that no query may see changes
- * nothing. This is the plain way: it keeps P. */
+ * gradient. NaN or Inf in a key or value that no query may see changes nothing.
+ *
+ * Two ways give the same numbers up to rounding. The plain way keeps P, for
+ * study and teaching. The streaming way goes through the keys in blocks, keeps
+ * one log-sum-exp per query and needs O(Tq + Tk) memory; additive scores, no
+ * product of Q and K, have the plain way only. */
 #ifndef ATTN_ATTENTION_H
 #define ATTN_ATTENTION_H
 
@@ -42,6 +46,12 @@ struct attn_stride {
 struct attn_stride attn_stride_rows(int T, int H, int D);  /* (B, T, H*D) */
 struct attn_stride attn_stride_heads(int T, int H, int D); /* (B, H, T, D) */
 
+enum attn_way {
+    ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and P would take over 32 MB */
+    ATTN_WAY_PLAIN,
+    ATTN_WAY_STREAMING
+};
+
 struct attn_attention {
     struct attn_shape n;
     const struct attn_kind *kind; /* from attn_kinds */
@@ -49,7 +59,12 @@ struct attn_attention {
     attn_real softcap;            /* 0: none */
     struct attn_mask mask;
     struct attn_stride q, k, v, o;
+    enum attn_way way;
+    bool no_weights; /* nobody will look at saved.p */
 };
+
+/* The way that these sizes and wishes lead to. */
+enum attn_way attn_attention_way(const struct attn_attention *a);
 
 struct attn_kind; /* src/attention/kind.h; users need name and formula only: */
 extern const struct attn_kind *const attn_kinds[];        /* "dot" first; ends in NULL */
@@ -76,6 +91,8 @@ struct attn_saved {
     attn_real *dp, *ds;     /* (Tq, Tk) */
     attn_real *k, *v;       /* (Tk, D), (Tk, Dv): copies without the keys that nobody sees */
     attn_real *kind;        /* what the kind asks for */
+    attn_real *panel;       /* the streaming way's; then p, score, dp and ds are NULL */
+    attn_real *o;           /* what forward gave: the streaming way's backward reads it again */
     struct attn_span *span; /* (Tq) */
     unsigned char *seen;    /* (Tk) */
 };

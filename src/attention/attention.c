@@ -43,6 +43,20 @@ size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n)
     return attn_size_mul((size_t)n.H, weights_per_head(kind, n.D));
 }
 
+enum { LARGEST_KEPT = 32 << 20 }; /* bytes of P that are kept rather than computed again */
+
+enum attn_way attn_attention_way(const struct attn_attention *a)
+{
+    const struct attn_shape n = a->n;
+    const size_t maps = attn_size_mul((size_t)n.B, (size_t)n.H);
+    const size_t reals = attn_size_mul(maps, attn_size_mul((size_t)n.Tq, (size_t)n.Tk));
+
+    if (a->way != ATTN_WAY_CHOOSE) return a->way;
+    return a->no_weights && a->kind->streams && reals > LARGEST_KEPT / sizeof(attn_real)
+               ? ATTN_WAY_STREAMING
+               : ATTN_WAY_PLAIN;
+}
+
 struct attn_stride attn_stride_rows(int T, int H, int D)
 {
     const size_t row = (size_t)H * (size_t)D;
@@ -86,6 +100,8 @@ const char *attn_attention_check(const struct attn_attention *a, struct attn_err
                          n.B, n.Tq, n.Tk);
     if (n.D < 1 || n.Dv < 1)
         return attn_fail(e, ATTN_BAD_INPUT, "head widths %d and %d: expected 1 or more", n.D, n.Dv);
+    if (a->way == ATTN_WAY_STREAMING && !a->kind->streams)
+        return attn_fail(e, ATTN_BAD_USAGE, "kind %s has no streaming way", a->kind->name);
     if (!isfinite(a->scale)) return attn_fail(e, ATTN_BAD_USAGE, "scale is not finite");
     if (!(a->softcap >= 0) || isinf(a->softcap))
         return attn_fail(e, ATTN_BAD_USAGE, "soft cap: expected 0 (none) or a positive number");
@@ -99,11 +115,15 @@ struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_at
     const size_t heads = attn_size_mul((size_t)n.B, (size_t)n.H);
     struct attn_saved s = {0};
 
-    s.p = attn_arena_reals(arena, attn_size_mul(heads, map));
+    if (attn_attention_way(a) == ATTN_WAY_STREAMING) {
+        s.panel = attn_arena_reals(arena, attn_stream_room(n.D, n.Dv));
+    } else {
+        s.p = attn_arena_reals(arena, attn_size_mul(heads, map));
+        if (a->softcap != 0) s.score = attn_arena_reals(arena, attn_size_mul(heads, map));
+        s.dp = attn_arena_reals(arena, map);
+        s.ds = attn_arena_reals(arena, map);
+    }
     s.lse = attn_arena_reals(arena, attn_size_mul(heads, Tq));
-    if (a->softcap != 0) s.score = attn_arena_reals(arena, attn_size_mul(heads, map));
-    s.dp = attn_arena_reals(arena, map);
-    s.ds = attn_arena_reals(arena, map);
     s.k = attn_arena_reals(arena, attn_size_mul(Tk, (size_t)n.D));
     s.v = attn_arena_reals(arena, attn_size_mul(Tk, (size_t)n.Dv));
     s.kind = attn_arena_reals(arena, a->kind->room ? a->kind->room(n.Tq, n.Tk, n.D) : 0);
@@ -183,7 +203,7 @@ static struct attn_head head_of(const struct attn_attention *a, const struct att
         .k_row = a->k.row,
         .v_row = a->v.row,
         .o_row = a->o.row,
-        .p = saved->p + row * (size_t)n.Tk,
+        .o = saved->o + at(a->o, b, h),
         .lse = saved->lse + row,
         .span = saved->span,
         .offset = attn_mask_offset(m, n.Tq, n.Tk),
@@ -193,8 +213,10 @@ static struct attn_head head_of(const struct attn_attention *a, const struct att
         .dp = saved->dp,
         .ds = saved->ds,
         .kind = saved->kind,
+        .panel = saved->panel,
     };
 
+    if (saved->p) head.p = saved->p + row * (size_t)n.Tk;
     if (saved->score) head.score = saved->score + row * (size_t)n.Tk;
     if (weights) head.weights = weights + (size_t)h * weights_per_head(a->kind, n.D);
     if (m->keep) head.keep = m->keep + (size_t)b * m->keep_batch + (size_t)h * m->keep_head;
@@ -210,11 +232,11 @@ void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_r
 {
     const struct attn_shape n = a->n;
 
+    saved->o = o;
     for (int b = 0; b < n.B; b++) {
         attn_mask_spans(saved->span, &a->mask, n.Tq, n.Tk, b);
         for (int h = 0; h < n.H; h++) {
-            struct attn_head head = head_of(a, saved, q, k, v, weights, b, h);
-            head.o = o + at(a->o, b, h);
+            const struct attn_head head = head_of(a, saved, q, k, v, weights, b, h);
             a->kind->forward(&head);
         }
     }

@@ -16,7 +16,7 @@ struct attn_head {
     int Tq, Tk, D, Dv;
     const attn_real *q, *k, *v;
     size_t q_row, k_row, v_row;
-    attn_real *o;
+    attn_real *o; /* in backward: what forward gave */
     size_t o_row;
     attn_real *p, *lse, *score;
     const struct attn_span *span; /* (Tq) */
@@ -28,6 +28,7 @@ struct attn_head {
     attn_real scale, softcap;
     const attn_real *weights;  /* this head's */
     attn_real *dp, *ds, *kind; /* room */
+    attn_real *panel;          /* room of the streaming way; then p, score, dp and ds are NULL */
 };
 
 struct attn_head_grad {
@@ -42,6 +43,7 @@ struct attn_kind {
     attn_real (*default_scale)(int D);
     size_t (*weights)(int D);              /* learned reals per head; NULL: none */
     size_t (*room)(int Tq, int Tk, int D); /* reals of h->kind; NULL: none */
+    bool streams; /* forward and backward also do without P: h->panel is there, h->p is not */
     void (*forward)(const struct attn_head *h);
     void (*backward)(const struct attn_head *h, const struct attn_head_grad *g);
 };
@@ -56,5 +58,10 @@ void attn_weigh_forward(const struct attn_head *h);
 /* Adds to dv and dbias; returns ds = dL/d(raw score) (Tq, Tk), 0 where a key is
  * not seen; it lies in h->ds. */
 const attn_real *attn_weigh_backward(const struct attn_head *h, const struct attn_head_grad *g);
+
+/* The streaming way for scale Q K^T (streaming.c): all of forward, all of backward. */
+size_t attn_stream_room(int D, int Dv); /* reals of h->panel */
+void attn_stream_forward(const struct attn_head *h);
+void attn_stream_backward(const struct attn_head *h, const struct attn_head_grad *g);
 
 #endif

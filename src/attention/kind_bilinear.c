@@ -94,6 +94,7 @@ const struct attn_kind attn_kind_bilinear = {
     .default_scale = attn_scale_by_width,
     .weights = weights,
     .room = room,
+    .streams = true,
     .forward = forward,
     .backward = backward,
 };

@@ -6,6 +6,10 @@
 
 static void forward(const struct attn_head *h)
 {
+    if (h->panel) {
+        attn_stream_forward(h);
+        return;
+    }
     attn_gemm(&(struct attn_gemm){.M = h->Tq,
                                   .N = h->hi - h->lo,
                                   .K = h->D,
@@ -23,6 +27,10 @@ static void forward(const struct attn_head *h)
 
 static void backward(const struct attn_head *h, const struct attn_head_grad *g)
 {
+    if (h->panel) {
+        attn_stream_backward(h, g);
+        return;
+    }
     const attn_real *ds = attn_weigh_backward(h, g) + h->lo;
 
     attn_gemm(&(struct attn_gemm){.M = h->Tq,
@@ -57,6 +65,7 @@ const struct attn_kind attn_kind_dot = {
     .name = "dot",
     .formula = "S = scale Q K^T, scale = 1/sqrt(D)",
     .default_scale = attn_scale_by_width,
+    .streams = true,
     .forward = forward,
     .backward = backward,
 };

@@ -244,6 +244,48 @@ static attn_real exp_row(attn_real *y, const attn_real *x, attn_real shift, size
     return add_lanes(total) + rest;
 }
 
+/* Columns are taken a few vectors at a time, so that what runs down them stays in registers. */
+enum { PANEL_STEP = (ATTN_PANEL / LANES < 4 ? ATTN_PANEL / LANES : 4) * LANES };
+
+static void panel_max(attn_real *m, const attn_real *s, int rows)
+{
+    for (int c = 0; c < ATTN_PANEL; c += PANEL_STEP) {
+        vec top[PANEL_STEP / LANES];
+#pragma GCC unroll 4
+        for (int v = 0; v < PANEL_STEP / LANES; v++) top[v] = load(m + c + v * LANES);
+        for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+            for (int v = 0; v < PANEL_STEP / LANES; v++) {
+                const vec x = load(s + (size_t)r * ATTN_PANEL + c + v * LANES);
+                top[v] = choose(top[v] < x, x, top[v]);
+            }
+#pragma GCC unroll 4
+        for (int v = 0; v < PANEL_STEP / LANES; v++) store(m + c + v * LANES, top[v]);
+    }
+}
+
+static void panel_exp(attn_real *s, attn_real *total, const attn_real *shift, int rows)
+{
+    for (int c = 0; c < ATTN_PANEL; c += LANES) {
+        const vec by = load(shift + c);
+        vec column = load(total + c);
+        for (int r = 0; r < rows; r++) {
+            attn_real *at = s + (size_t)r * ATTN_PANEL + c;
+            const vec e = exp_vec(load(at) - by);
+            store(at, e);
+            column += e;
+        }
+        store(total + c, column);
+    }
+}
+
+static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, int rows)
+{
+    for (int r = 0; r < rows; r++, dp += ATTN_PANEL, p += ATTN_PANEL)
+        for (int c = 0; c < ATTN_PANEL; c += LANES)
+            store(dp + c, load(p + c) * (load(dp + c) - load(delta + c)));
+}
+
 const struct attn_kernels KERNELS = {
     .name = KERNELS_NAME,
     .supported = supported,
@@ -256,4 +298,7 @@ const struct attn_kernels KERNELS = {
     .axpy = axpy,
     .scale = scale,
     .exp_row = exp_row,
+    .panel_max = panel_max,
+    .panel_exp = panel_exp,
+    .panel_ds = panel_ds,
 };

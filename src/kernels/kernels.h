@@ -40,7 +40,16 @@ struct attn_kernels {
 
     /* y = exp(x - shift), y == x allowed; returns the sum of y. exp(-inf) = 0. */
     attn_real (*exp_row)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
+
+    /* On panels of scores (rows, ATTN_PANEL), a column a query:
+     * m = max(m, down the column); s = exp(s - shift), sum += down the column;
+     * dp = p (dp - delta). */
+    void (*panel_max)(attn_real *m, const attn_real *s, int rows);
+    void (*panel_exp)(attn_real *s, attn_real *sum, const attn_real *shift, int rows);
+    void (*panel_ds)(attn_real *dp, const attn_real *p, const attn_real *delta, int rows);
 };
+
+enum { ATTN_PANEL = 64 }; /* columns: a multiple of every vector's lanes */
 
 const struct attn_kernels *attn_kernels(void);              /* the chosen ones */
 extern const struct attn_kernels *const attn_kernels_all[]; /* best first; ends in NULL */
