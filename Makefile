@@ -38,7 +38,7 @@ HEADERS := $(sort $(wildcard include/attn/*.h))
 SHARED := $(filter-out %_main.c,$(sort $(wildcard train/*.c)))
 SCRIPTS := $(sort $(wildcard scripts/*.gp))
 GENERATED := $(SCRIPTS:scripts/%=$(BUILD)/gen/%.inc)
-PROGRAMS := $(addprefix $(BUILD)/,train train64 gradcheck attend attend32)
+PROGRAMS := $(addprefix $(BUILD)/,train train64 gradcheck attend attend32 bench)
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
 
@@ -74,6 +74,7 @@ $(eval $(call program,train64,train,f64,libattn_f64.a))
 $(eval $(call program,gradcheck,gradcheck,f64,libattn_f64.a))
 $(eval $(call program,attend,attend,f64,libattn_f64.a))
 $(eval $(call program,attend32,attend,f32,libattn.a))
+$(eval $(call program,bench,bench,f32,libattn.a))
 
 include tests/tests.mk
 

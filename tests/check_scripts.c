@@ -137,7 +137,7 @@ static const struct {
      NULL},
     {"int fine(void); int fine(void) { return 1; }", "planted.o shows fine"},
     {"int attn_count;", "planted.o keeps state in attn_count"},
-    {"int *attn_f(void); int *attn_f(void) { static int calls = 1; return &calls; }",
+    {"static int calls = 1; int *attn_f(void); int *attn_f(void) { return &calls; }",
      "planted.o keeps state in calls"},
     {"_Thread_local int attn_mine;", "planted.o keeps state in attn_mine"},
     {"#include <stdlib.h>\nvoid *attn_f(void); void *attn_f(void) { return malloc(1); }",

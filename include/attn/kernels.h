@@ -7,6 +7,8 @@
 #ifndef ATTN_KERNELS_H
 #define ATTN_KERNELS_H
 
+#include <stddef.h>
+
 #include "attn/error.h"
 
 #ifdef __cplusplus
@@ -19,6 +21,14 @@ extern "C" {
 ATTN_MUST_CHECK const char *attn_kernels_choose(struct attn_error *e);
 
 const char *attn_kernels_name(void); /* "generic", "avx2", "avx512" */
+
+/* What the chosen kernels can do at best, for a benchmark to compare with:
+ * `rounds` of multiply-adds on vectors that never leave the registers. Returns
+ * the floating-point operations done, two for each multiply-add. */
+double attn_kernels_multiply_adds(long rounds);
+
+/* y = exp(x), n of them, by the exp that softmax uses. y == x allowed. */
+void attn_kernels_exp(attn_real *y, const attn_real *x, size_t n);
 
 #ifdef __cplusplus
 }

@@ -286,6 +286,25 @@ static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, 
             store(dp + c, load(p + c) * (load(dp + c) - load(delta + c)));
 }
 
+/* Twelve chains hide the latency of two pipes on every processor with FMA. Each
+ * converges to a finite number, so that none ever gets slow. */
+static double multiply_adds(long rounds)
+{
+    enum { CHAINS = 12 };
+    const vec shrink = splat((attn_real)0.5);
+    vec acc[CHAINS];
+    volatile attn_real seen;
+
+    for (int i = 0; i < CHAINS; i++) acc[i] = splat((attn_real)i);
+    for (long r = 0; r < rounds; r++)
+#pragma GCC unroll 12
+        for (int i = 0; i < CHAINS; i++) acc[i] = acc[i] * shrink + shrink;
+    for (int i = 1; i < CHAINS; i++) acc[0] += acc[i];
+    seen = add_lanes(acc[0]);
+    (void)seen;
+    return 2.0 * CHAINS * LANES * (double)rounds;
+}
+
 const struct attn_kernels KERNELS = {
     .name = KERNELS_NAME,
     .supported = supported,
@@ -301,4 +320,5 @@ const struct attn_kernels KERNELS = {
     .panel_max = panel_max,
     .panel_exp = panel_exp,
     .panel_ds = panel_ds,
+    .multiply_adds = multiply_adds,
 };

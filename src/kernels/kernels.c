@@ -52,6 +52,16 @@ const struct attn_kernels *attn_kernels(void)
     return __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
 }
 
+double attn_kernels_multiply_adds(long rounds)
+{
+    return attn_kernels()->multiply_adds(rounds);
+}
+
+void attn_kernels_exp(attn_real *y, const attn_real *x, size_t n)
+{
+    attn_kernels()->exp_row(y, x, 0, n);
+}
+
 const char *attn_kernels_name(void)
 {
     return attn_kernels()->name;

@@ -47,6 +47,8 @@ struct attn_kernels {
     void (*panel_max)(attn_real *m, const attn_real *s, int rows);
     void (*panel_exp)(attn_real *s, attn_real *sum, const attn_real *shift, int rows);
     void (*panel_ds)(attn_real *dp, const attn_real *p, const attn_real *delta, int rows);
+
+    double (*multiply_adds)(long rounds); /* the register-only limit; returns the operations */
 };
 
 enum { ATTN_PANEL = 64 }; /* columns: a multiple of every vector's lanes */

@@ -9,50 +9,70 @@
  *     A[i][j] = A[i][j-1] + (A[i][j-1] - A[i-1][j-1]) / (4^j - 1)
  *
  * is in error by O(h^(2j+2)). Truncation falls to the right and downwards;
- * rounding, about eps |f| / h, grows downwards. No fixed entry is best for
- * every f: a weight that saturates a softmax needs small steps, a nearly linear
- * one wants large ones. How far an entry moved from the two it was made of
- * tells which of its neighbours are still changing; the entry that moved least
- * is the answer, and how far it moved the estimate of its error. */
+ * rounding, about c / h, grows downwards. No fixed entry is best for every f: a
+ * weight that saturates a softmax needs small steps, a nearly linear one wants
+ * large ones. How far an entry moved from the two it was made of tells which of
+ * its neighbours are still changing. Noisy neighbours may agree by accident,
+ * though, so no entry counts as better than the rounding at its step: the
+ * answer is the entry whose larger doubt is smallest. */
 #include "attn/differences.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { STEPS = 9 }; /* the first one and 8 halvings */
 
 /* x +- h is rounded, and what counts is the distance between the two points
- * where f really was evaluated. */
-static double central(double (*f)(void *context), void *context, attn_real *x, double h)
+ * where f really was evaluated. *size grows to the largest |f| met. */
+static double central(double (*f)(void *context), void *context, attn_real *x, double h,
+                      double *size)
 {
     const attn_real here = *x, right = here + (attn_real)h, left = here - (attn_real)h;
     double rise;
 
     *x = right;
     rise = f(context);
+    *size = fmax(*size, fabs(rise));
     *x = left;
     rise -= f(context);
     *x = here;
     return rise / ((double)right - (double)left);
 }
 
+/* The c of the rounding c / h. At the smallest steps truncation is gone, where it
+ * ever goes, and what still moves is rounding; it is an ulp of f at least. */
+static double rounding(double table[STEPS][STEPS], double first, double size)
+{
+    double c = 0;
+
+    for (int i = STEPS - 3; i < STEPS; i++)
+        c = fmax(c, fabs(table[i][i] - table[i - 1][i - 1]) * first / (double)(1 << i));
+    return c > 0 ? fmax(c, DBL_EPSILON * size) : 0;
+}
+
 struct attn_difference attn_differentiate(double (*f)(void *context), void *context, attn_real *x)
 {
-    double above[STEPS], row[STEPS], h = 0.05 * fmax(1, fabs((double)*x));
+    const double first = 0.05 * fmax(1, fabs((double)*x));
     struct attn_difference best;
+    double table[STEPS][STEPS], size = 0, c;
 
-    above[0] = central(f, context, x, h);
-    best = (struct attn_difference){above[0], HUGE_VAL};
-    for (int i = 1; i < STEPS && best.error > 0; i++) {
+    for (int i = 0; i < STEPS; i++) {
         double power = 1;
 
-        row[0] = central(f, context, x, h /= 2);
+        table[i][0] = central(f, context, x, first / (double)(1 << i), &size);
         for (int j = 1; j <= i; j++) {
             power *= 4;
-            row[j] = row[j - 1] + (row[j - 1] - above[j - 1]) / (power - 1);
-            const double moved = fmax(fabs(row[j] - row[j - 1]), fabs(row[j] - above[j - 1]));
-            if (moved < best.error) best = (struct attn_difference){row[j], moved};
+            table[i][j] = table[i][j - 1] + (table[i][j - 1] - table[i - 1][j - 1]) / (power - 1);
         }
-        for (int j = 0; j <= i; j++) above[j] = row[j];
     }
+    c = rounding(table, first, size);
+    best = (struct attn_difference){table[0][0], HUGE_VAL};
+    for (int i = 1; i < STEPS; i++)
+        for (int j = 1; j <= i; j++) {
+            const double moved =
+                fmax(fabs(table[i][j] - table[i][j - 1]), fabs(table[i][j] - table[i - 1][j - 1]));
+            const double doubt = fmax(moved, c / first * (double)(1 << i));
+            if (doubt < best.error) best = (struct attn_difference){table[i][j], doubt};
+        }
     return best;
 }

@@ -19,10 +19,10 @@ struct weight {
     attn_real *w, *g;
 };
 
-static struct weight add_parameter(struct builder *b, const char *name, int rows, int columns,
+static struct weight add_parameter(struct builder *b, const char *name, int rows, size_t columns,
                                    double mean, double std)
 {
-    const size_t count = attn_size_mul((size_t)rows, (size_t)columns), offset = b->n.count;
+    const size_t count = attn_size_mul((size_t)rows, columns), offset = b->n.count;
     const int index = b->n.parameters++;
 
     b->n.count = offset > SIZE_MAX - count ? SIZE_MAX : offset + count;
@@ -31,21 +31,21 @@ static struct weight add_parameter(struct builder *b, const char *name, int rows
     *p = (struct attn_parameter){
         .rank = rows == 1 ? 1 : 2, .offset = offset, .count = count, .mean = mean, .std = std};
     snprintf(p->name, sizeof p->name, "%s", name);
-    p->shape[0] = (size_t)(rows == 1 ? columns : rows);
-    p->shape[1] = (size_t)(rows == 1 ? 0 : columns);
+    p->shape[0] = rows == 1 ? columns : (size_t)rows;
+    p->shape[1] = rows == 1 ? 0 : columns;
     return (struct weight){b->m->w + offset, b->m->g + offset};
 }
 
 /* A matrix (in, out) that starts as N(0, init^2 / in). */
 static struct weight add_matrix(struct builder *b, const char *name, int in, int out)
 {
-    return add_parameter(b, name, in, out, 0, b->m->settings.init / sqrt((double)in));
+    return add_parameter(b, name, in, (size_t)out, 0, b->m->settings.init / sqrt((double)in));
 }
 
 static struct weight add_bias(struct builder *b, const char *name, int n)
 {
     if (!b->m->settings.bias) return (struct weight){NULL, NULL};
-    return add_parameter(b, name, 1, n, 0, 0);
+    return add_parameter(b, name, 1, (size_t)n, 0, 0);
 }
 
 /* A signal with room for value and gradient. */
@@ -53,7 +53,6 @@ static struct attn_signal add_signal(struct builder *b, int width, bool pooled)
 {
     const size_t rows = attn_size_mul((size_t)b->m->B, pooled ? 1 : (size_t)b->m->T);
     const size_t reals = attn_size_mul(rows, (size_t)width);
-
     struct attn_signal s = {.width = width, .pooled = pooled};
 
     s.value = attn_arena_reals(b->arena, reals);
@@ -103,9 +102,9 @@ static struct attn_signal add_norm(struct builder *b, struct attn_signal in, con
     if (!b->m->settings.norm) return in;
     o = add_operation(b, &attn_op_norm, in, in.width);
     snprintf(part, sizeof part, "%s.gain", name);
-    const struct weight gain = add_parameter(b, part, 1, in.width, 1, 0);
+    const struct weight gain = add_parameter(b, part, 1, (size_t)in.width, 1, 0);
     snprintf(part, sizeof part, "%s.bias", name);
-    const struct weight bias = add_parameter(b, part, 1, in.width, 0, 0);
+    const struct weight bias = add_parameter(b, part, 1, (size_t)in.width, 0, 0);
     o->w = gain.w;
     o->dw = gain.g;
     o->bias = bias.w;
@@ -133,13 +132,15 @@ static struct attn_signal add_code(struct builder *b, struct attn_signal in)
 
     if (b->m->settings.position_in_qk || (!position->learned && !position->code)) return in;
     o = add_operation(b, &attn_op_code, in, in.width);
-    o->position = position;
     if (position->learned) {
-        const struct weight code = add_parameter(b, "position", b->m->T, in.width, 0, 1);
+        const struct weight code = add_parameter(b, "position", b->m->T, (size_t)in.width, 0, 1);
         o->w = code.w;
         o->dw = code.g;
     } else {
-        o->code = attn_arena_reals(b->arena, attn_size_mul((size_t)b->m->T, (size_t)in.width));
+        attn_real *code =
+            attn_arena_reals(b->arena, attn_size_mul((size_t)b->m->T, (size_t)in.width));
+        if (b->placing) position->code(code, b->m->T, in.width);
+        o->w = code;
     }
     return o->out;
 }
@@ -152,7 +153,7 @@ static struct attn_signal add_input(struct builder *b)
 
     if (s->vocabulary == 0) return add_linear(b, in, "input", s->width);
     o = add_operation(b, &attn_op_embed, in, s->width);
-    const struct weight table = add_parameter(b, "embedding", s->vocabulary, s->width, 0, 1);
+    const struct weight table = add_parameter(b, "embedding", s->vocabulary, (size_t)s->width, 0, 1);
     o->w = table.w;
     o->dw = table.g;
     return o->out;
@@ -183,8 +184,8 @@ static struct attn_layer layer_settings(const struct attn_model *m)
                                         .mask = {.causal = s->causal}}};
 }
 
-static struct weight named(struct builder *b, const char *layer, const char *name, int in, int out,
-                           double std)
+static struct weight named(struct builder *b, const char *layer, const char *name, int in,
+                           size_t out, double std)
 {
     char full[32];
 
@@ -196,8 +197,10 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
 {
     const struct attn_model_settings *s = &b->m->settings;
     const struct attn_shape n = o->layer.core.n;
-    const int queries = n.H * n.D, keys = n.Hkv * n.D, values = n.Hkv * n.Dv, C = s->width;
-    const int kind = (int)(attn_kind_weights(o->layer.core.kind, n) / (size_t)n.H);
+    const size_t queries = (size_t)n.H * (size_t)n.D, keys = (size_t)n.Hkv * (size_t)n.D;
+    const size_t values = (size_t)n.Hkv * (size_t)n.Dv, width = (size_t)s->width;
+    const size_t kind = attn_kind_weights(o->layer.core.kind, n) / (size_t)n.H;
+    const int C = s->width;
     const double std = s->init / sqrt((double)C);
     struct weight wq, wk, wv, wo = {0}, bq = {0}, bk = {0}, bv = {0}, bo = {0}, wkind = {0},
                               code = {0};
@@ -205,16 +208,16 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
     wq = named(b, layer, "wq", C, queries, std);
     wk = s->tied ? wq : named(b, layer, "wk", C, keys, std);
     wv = named(b, layer, "wv", C, values, std);
-    if (s->output) wo = named(b, layer, "wo", n.H * n.Dv, C, s->init / sqrt((double)(n.H * n.Dv)));
+    if (s->output) wo = named(b, layer, "wo", n.H * n.Dv, width, s->init / sqrt((double)(n.H * n.Dv)));
     if (s->bias) {
         bq = named(b, layer, "bq", 1, queries, 0);
         bk = s->tied ? bq : named(b, layer, "bk", 1, keys, 0);
         bv = named(b, layer, "bv", 1, values, 0);
-        if (s->output) bo = named(b, layer, "bo", 1, C, 0);
+        if (s->output) bo = named(b, layer, "bo", 1, width, 0);
     }
     if (kind) wkind = named(b, layer, "kind", n.H, kind, s->init / sqrt((double)n.D));
     if (o->layer.position && o->layer.position->learned)
-        code = named(b, layer, "position", b->m->T, C, 1);
+        code = named(b, layer, "position", b->m->T, width, 1);
     o->weights = (struct attn_layer_weights){wq.w, wk.w, wv.w, wo.w,    bq.w,
                                              bk.w, bv.w, bo.w, wkind.w, code.w};
     o->grads = (struct attn_layer_grads){.wq = wq.g,

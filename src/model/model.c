@@ -1,6 +1,7 @@
 #include "attn/model.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,9 @@ static const char *check_heads(const struct attn_model_settings *s, struct attn_
         return attn_fail(e, ATTN_BAD_USAGE, "width %d is no multiple of heads %d: give head-width",
                          s->width, s->heads);
     const int D = s->head_width ? s->head_width : s->width / s->heads;
+    if ((long long)s->heads * D > INT_MAX)
+        return attn_fail(e, ATTN_BAD_USAGE, "heads %d times head width %d: expected at most %d",
+                         s->heads, D, INT_MAX);
     if (attn_position_find(s->position)->even && D % 2)
         return attn_fail(e, ATTN_BAD_USAGE, "position %s: expected an even head width, not %d",
                          s->position, D);
@@ -57,9 +61,12 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
         return attn_fail(e, ATTN_BAD_USAGE, "expected a vocabulary with ids, or real inputs");
     if (!(s->init > 0) || isinf(s->init))
         return attn_fail(e, ATTN_BAD_USAGE, "init: expected a number above 0");
-    if (!isfinite(s->scale)) return attn_fail(e, ATTN_BAD_USAGE, "scale: expected a finite number");
-    if (!(s->softcap >= 0) || isinf(s->softcap))
-        return attn_fail(e, ATTN_BAD_USAGE, "softcap: expected 0 (none) or more");
+    const char *odd = held(s->scale) ? NULL : "scale";
+    if (!odd && (!held(s->softcap) || s->softcap < 0)) odd = "softcap";
+    if (odd)
+        return attn_fail(e, ATTN_BAD_USAGE, "%s: expected 0 (%s) or a%s number that a %s can hold",
+                         odd, *odd == 's' && odd[1] == 'c' ? "the kind's own" : "none",
+                         *odd == 's' && odd[1] == 'c' ? "" : " positive", attn_precision);
     return check_heads(s, e);
 }
 

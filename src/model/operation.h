@@ -18,7 +18,6 @@ struct attn_signal {
 };
 
 struct attn_operation_type {
-    const char *name;
     void (*forward)(struct attn_operation *o, const struct attn_batch *b);
     void (*backward)(struct attn_operation *o, const struct attn_batch *b);
 };
@@ -27,13 +26,11 @@ struct attn_operation {
     const struct attn_operation_type *type;
     struct attn_signal in, branch, out; /* branch: residual only */
     const attn_real *w, *bias;          /* bias may be NULL */
-    attn_real *dw, *dbias;
+    attn_real *dw, *dbias;              /* NULL: a code that is fixed */
 
     attn_real *mean, *rstd;                   /* norm */
     const struct attn_activation *activation; /* activation */
-    const struct attn_position *position;     /* code */
-    attn_real *code;
-    struct attn_layer layer; /* attention */
+    struct attn_layer layer;                  /* attention */
     struct attn_layer_saved saved;
     struct attn_layer_weights weights;
     struct attn_layer_grads grads;

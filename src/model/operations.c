@@ -26,33 +26,30 @@ static void embed_backward(struct attn_operation *o, const struct attn_batch *b)
     attn_embedding_backward(o->dw, o->out.grad, b->tokens, b->B * b->T, b->fields, o->out.width);
 }
 
-const struct attn_operation_type attn_op_embed = {"embed", embed_forward, embed_backward};
+const struct attn_operation_type attn_op_embed = {embed_forward, embed_backward};
 
-/* x_bt + code_t, the code learned (w) or fixed. */
+/* x_bt + code_t: the same n numbers are added to every sequence. */
 static void code_forward(struct attn_operation *o, const struct attn_batch *b)
 {
     const size_t n = (size_t)b->T * (size_t)o->out.width;
 
-    if (!o->position->learned) o->position->code(o->code, b->T, o->out.width);
     for (int i = 0; i < b->B; i++)
-        attn_residual_forward(o->out.value + (size_t)i * n, o->in.value + (size_t)i * n,
-                              o->position->learned ? o->w : o->code, n);
+        attn_residual_forward(o->out.value + (size_t)i * n, o->in.value + (size_t)i * n, o->w, n);
 }
 
 static void code_backward(struct attn_operation *o, const struct attn_batch *b)
 {
     const size_t n = (size_t)b->T * (size_t)o->out.width;
-    attn_real *to = o->position->learned ? o->dw : NULL;
 
     for (int i = 0; i < b->B; i++) {
         const attn_real *dy = o->out.grad + (size_t)i * n;
         attn_real *dx = o->in.grad + (size_t)i * n;
         for (size_t j = 0; j < n; j++) dx[j] += dy[j];
-        for (size_t j = 0; to && j < n; j++) to[j] += dy[j];
+        for (size_t j = 0; o->dw && j < n; j++) o->dw[j] += dy[j];
     }
 }
 
-const struct attn_operation_type attn_op_code = {"code", code_forward, code_backward};
+const struct attn_operation_type attn_op_code = {code_forward, code_backward};
 
 static void norm_forward(struct attn_operation *o, const struct attn_batch *b)
 {
@@ -68,7 +65,7 @@ static void norm_backward(struct attn_operation *o, const struct attn_batch *b)
                             o->in.width);
 }
 
-const struct attn_operation_type attn_op_norm = {"norm", norm_forward, norm_backward};
+const struct attn_operation_type attn_op_norm = {norm_forward, norm_backward};
 
 /* The layer for the batch at hand, which may be smaller than the largest. */
 static struct attn_layer layer_of(const struct attn_operation *o, const struct attn_batch *b)
@@ -100,7 +97,7 @@ static void attention_backward(struct attn_operation *o, const struct attn_batch
     attn_layer_backward(&o->grads, o->out.grad, &o->saved, o->in.value, NULL, &o->weights, &layer);
 }
 
-const struct attn_operation_type attn_op_attention = {"attention", attention_forward,
+const struct attn_operation_type attn_op_attention = {attention_forward,
                                                       attention_backward};
 
 /* Also the first operation on real inputs: then in->value is NULL, and so is in->grad. */
@@ -121,7 +118,7 @@ static void linear_backward(struct attn_operation *o, const struct attn_batch *b
                          rows_of(o->in, b), o->in.width, o->out.width);
 }
 
-const struct attn_operation_type attn_op_linear = {"linear", linear_forward, linear_backward};
+const struct attn_operation_type attn_op_linear = {linear_forward, linear_backward};
 
 static void activation_forward(struct attn_operation *o, const struct attn_batch *b)
 {
@@ -133,7 +130,7 @@ static void activation_backward(struct attn_operation *o, const struct attn_batc
     o->activation->backward(o->in.grad, o->out.grad, o->in.value, reals_of(o->in, b));
 }
 
-const struct attn_operation_type attn_op_activation = {"activation", activation_forward,
+const struct attn_operation_type attn_op_activation = {activation_forward,
                                                        activation_backward};
 
 static void residual_forward(struct attn_operation *o, const struct attn_batch *b)
@@ -146,7 +143,7 @@ static void residual_backward(struct attn_operation *o, const struct attn_batch 
     attn_residual_backward(o->in.grad, o->branch.grad, o->out.grad, reals_of(o->in, b));
 }
 
-const struct attn_operation_type attn_op_residual = {"residual", residual_forward,
+const struct attn_operation_type attn_op_residual = {residual_forward,
                                                      residual_backward};
 
 static void pool_forward(struct attn_operation *o, const struct attn_batch *b)
@@ -159,4 +156,4 @@ static void pool_backward(struct attn_operation *o, const struct attn_batch *b)
     attn_pool_backward(o->in.grad, o->out.grad, b->lengths, b->B, b->T, o->in.width);
 }
 
-const struct attn_operation_type attn_op_pool = {"pool", pool_forward, pool_backward};
+const struct attn_operation_type attn_op_pool = {pool_forward, pool_backward};
