@@ -15,17 +15,17 @@ static const struct {
     {"64", NULL, 64},
     {"+7", NULL, 7},
     {"007", NULL, 7},
-    {"0", "--size must be an integer from 1 to 64, not '0'", 0},
-    {"65", "--size must be an integer from 1 to 64, not '65'", 0},
-    {"-1", "--size must be an integer from 1 to 64, not '-1'", 0},
-    {"3x2", "--size must be an integer from 1 to 64, not '3x2'", 0},
-    {"", "--size must be an integer from 1 to 64, not ''", 0},
-    {" 3", "--size must be an integer from 1 to 64, not ' 3'", 0},
-    {"3 ", "--size must be an integer from 1 to 64, not '3 '", 0},
-    {"3.0", "--size must be an integer from 1 to 64, not '3.0'", 0},
-    {"1e1", "--size must be an integer from 1 to 64, not '1e1'", 0},
-    {"0x10", "--size must be an integer from 1 to 64, not '0x10'", 0},
-    {"99999999999999999999", "--size must be an integer from 1 to 64, not '99999999999999999999'",
+    {"0", "--size 0: expected a whole number from 1 to 64", 0},
+    {"65", "--size 65: expected a whole number from 1 to 64", 0},
+    {"-1", "--size -1: expected a whole number from 1 to 64", 0},
+    {"3x2", "--size 3x2: expected a whole number from 1 to 64", 0},
+    {"", "--size : expected a whole number from 1 to 64", 0},
+    {" 3", "--size  3: expected a whole number from 1 to 64", 0},
+    {"3 ", "--size 3 : expected a whole number from 1 to 64", 0},
+    {"3.0", "--size 3.0: expected a whole number from 1 to 64", 0},
+    {"1e1", "--size 1e1: expected a whole number from 1 to 64", 0},
+    {"0x10", "--size 0x10: expected a whole number from 1 to 64", 0},
+    {"99999999999999999999", "--size 99999999999999999999: expected a whole number from 1 to 64",
      0},
 };
 
@@ -59,7 +59,7 @@ START_TEST(the_largest_integers)
     ck_assert_ptr_null(cli_integer(&x, &option, "9223372036854775807", INT64_MIN, INT64_MAX, &e));
     ck_assert(x == INT64_MAX);
     ck_assert_str_eq(cli_integer(&x, &option, "9223372036854775808", INT64_MIN, INT64_MAX, &e),
-                     "--size must be an integer, not '9223372036854775808'");
+                     "--size 9223372036854775808: expected a whole number");
 }
 END_TEST
 
@@ -73,15 +73,15 @@ static const struct {
     {"1", 0, 1, 1, NULL},
     {"-1e300", -HUGE_VAL, HUGE_VAL, -1e300, NULL},
     {"1e-9", DBL_MIN, HUGE_VAL, 1e-9, NULL},
-    {"3x2", 0, 1, 0, "--size must be a number from 0 to 1, not '3x2'"},
-    {"1,5", 0, 9, 0, "--size must be a number from 0 to 9, not '1,5'"},
-    {"", 0, 1, 0, "--size must be a number from 0 to 1, not ''"},
-    {"1e999", 0, HUGE_VAL, 0, "--size must be a number of at least 0, not '1e999'"},
-    {"nan", -HUGE_VAL, HUGE_VAL, 0, "--size must be a number, not 'nan'"},
-    {"inf", -HUGE_VAL, HUGE_VAL, 0, "--size must be a number, not 'inf'"},
-    {"-inf", -HUGE_VAL, 1, 0, "--size must be a number of at most 1, not '-inf'"},
-    {"0", DBL_MIN, HUGE_VAL, 0, "--size must be a number above 0, not '0'"},
-    {"2", DBL_MIN, 1, 0, "--size must be a number above 0 and at most 1, not '2'"},
+    {"3x2", 0, 1, 0, "--size 3x2: expected a number from 0 to 1"},
+    {"1,5", 0, 9, 0, "--size 1,5: expected a number from 0 to 9"},
+    {"", 0, 1, 0, "--size : expected a number from 0 to 1"},
+    {"1e999", 0, HUGE_VAL, 0, "--size 1e999: expected a finite number of 0 or more"},
+    {"nan", -HUGE_VAL, HUGE_VAL, 0, "--size nan: expected a finite number"},
+    {"inf", -HUGE_VAL, HUGE_VAL, 0, "--size inf: expected a finite number"},
+    {"-inf", -HUGE_VAL, 1, 0, "--size -inf: expected a finite number of 1 or less"},
+    {"0", DBL_MIN, HUGE_VAL, 0, "--size 0: expected a finite number above 0"},
+    {"2", DBL_MIN, 1, 0, "--size 2: expected a number above 0 and at most 1"},
 };
 
 START_TEST(a_number)
@@ -102,22 +102,16 @@ START_TEST(a_number)
 }
 END_TEST
 
-START_TEST(a_boolean)
+START_TEST(a_path)
 {
-    static const char *const yes[] = {"yes", "true", "1"}, *const no[] = {"no", "false", "0"},
-                             *const neither[] = {"", "Yes", "y", "2", "on", "truely"};
     struct attn_error e;
-    bool x;
+    const char *path = NULL;
 
-    for (int i = 0; i < 3; i++) {
-        x = false;
-        ck_assert_ptr_null(cli_boolean(&x, &option, yes[i], &e));
-        ck_assert(x);
-        ck_assert_ptr_null(cli_boolean(&x, &option, no[i], &e));
-        ck_assert(!x);
-    }
-    for (int i = 0; i < 6; i++) ck_assert_ptr_nonnull(cli_boolean(&x, &option, neither[i], &e));
-    ck_assert_str_eq(e.text, "--size must be yes or no, not 'truely'");
+    ck_assert_ptr_null(cli_path(&path, &option, "a b", &e));
+    ck_assert_str_eq(path, "a b");
+    ck_assert_str_eq(cli_path(&path, &option, "", &e), "--size '': expected a path");
+    ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
+    ck_assert_str_eq(path, "a b");
 }
 END_TEST
 
@@ -131,11 +125,10 @@ START_TEST(a_choice)
         ck_assert_ptr_null(cli_choice(&x, &option, names[i], names, 3, &e));
         ck_assert_int_eq(x, i);
     }
-    ck_assert_str_eq(
-        cli_choice(&x, &option, "bilnear", names, 3, &e),
-        "--size: no 'bilnear', did you mean bilinear? (one of dot, additive, bilinear)");
+    ck_assert_str_eq(cli_choice(&x, &option, "bilnear", names, 3, &e),
+                     "--size bilnear: did you mean bilinear? (one of dot, additive, bilinear)");
     ck_assert_str_eq(cli_choice(&x, &option, "softmax", names, 3, &e),
-                     "--size: no 'softmax' (one of dot, additive, bilinear)");
+                     "--size softmax: expected one of dot, additive, bilinear");
     ck_assert_ptr_nonnull(cli_choice(&x, &option, "", names, 3, &e));
     ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
     ck_assert_int_eq(x, 2);
@@ -165,7 +158,7 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "an integer", an_integer, sizeof integers / sizeof *integers);
     add_test(suite, "the largest integers", the_largest_integers);
     add_loop_test(suite, "a number", a_number, sizeof numbers / sizeof *numbers);
-    add_test(suite, "a boolean", a_boolean);
+    add_test(suite, "a path", a_path);
     add_test(suite, "a choice", a_choice);
     add_test(suite, "nearest names", nearest_names);
 }

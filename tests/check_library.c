@@ -103,10 +103,21 @@ START_TEST(test_install)
 }
 END_TEST
 
+START_TEST(test_one_header_includes_all)
+{
+    ck_assert_msg(
+        run("for h in include/attn/*.h; do n=attn/$(basename $h); test $n = attn/attn.h ||"
+            " grep -qxF \"#include \\\"$n\\\"\" include/attn/attn.h || echo $n; done") == 0 &&
+            !*run_output,
+        "attn.h lacks %s", run_output);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_test(suite, "symbols", test_symbols);
     add_test(suite, "needs libc only", test_needs_libc_only);
     add_test(suite, "precisions do not mix", test_precisions_do_not_mix);
+    add_test(suite, "one header includes all", test_one_header_includes_all);
     add_test(suite, "install", test_install);
 }

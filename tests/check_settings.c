@@ -28,7 +28,8 @@ static void expect_refused(const struct attn_setting *t, const char *value)
 
 START_TEST(numbers_are_read_whole)
 {
-    static const char *const wrong[] = {"", "3x2", "x", "1e999", "nan", "inf", "--", "1 2", "0x10"};
+    static const char *const wrong[] = {"",    "3x2", "x",  "1e999", "1e39",
+                                        "nan", "inf", "--", "1 2",   "0x10"};
     const struct attn_setting *t = &attn_setting_table[_i];
 
     if (t->type == ATTN_SETTING_TEXT) return;
@@ -105,6 +106,7 @@ START_TEST(json_with_mistakes_is_refused)
         {"{\"task\": \"recall\", \"steps\": [3]}", "steps"},
         {"{\"task\": \"recall\", \"lr\": 1e999}", "lr"},
         {"{\"task\": \"recall\", \"steps\": 3, \"steps\": 4}", "steps"},
+        {"{\"task\": \"recall\", \"length\": 4}", "recall has no such setting"},
         {"{\"task\": \"recall\", \"precision\": \"long double\"}", "precision"},
     };
     struct attn_settings s;
@@ -115,6 +117,13 @@ START_TEST(json_with_mistakes_is_refused)
                                              "config.json", &e));
     ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
     ck_assert_msg(strstr(e.text, "config.json") && strstr(e.text, wrong[_i].says), "%s", e.text);
+}
+END_TEST
+
+/* What config.json could not hold would come back as another name. */
+START_TEST(a_file_name_is_utf8)
+{
+    expect_refused(attn_setting_find("data"), "caf\xe9.txt");
 }
 END_TEST
 
@@ -141,6 +150,7 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "a value reads back to itself", a_value_reads_back_to_itself,
                   count_settings());
     add_loop_test(suite, "json reads back", json_reads_back_for_every_task, tasks);
-    add_loop_test(suite, "json with mistakes", json_with_mistakes_is_refused, 10);
+    add_loop_test(suite, "json with mistakes", json_with_mistakes_is_refused, 11);
+    add_test(suite, "a file name is UTF-8", a_file_name_is_utf8);
     add_test(suite, "only settings of the task apply", only_settings_of_the_task_apply);
 }

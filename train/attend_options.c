@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static const char *take_window(struct attn_mask *mask, const struct cli_option *
     char left[32];
 
     if (!comma || comma - value >= (int)sizeof left)
-        return attn_fail(e, ATTN_BAD_USAGE, "--window must be two integers L,R, not '%s'", value);
+        return attn_fail(e, ATTN_BAD_USAGE, "--window %s: expected two whole numbers L,R", value);
     memcpy(left, value, (size_t)(comma - value));
     left[comma - value] = '\0';
     if (cli_int(&mask->left, o, left, -1, FARTHEST, e) ||
@@ -123,7 +124,7 @@ static const char *take_real(double *x, const struct cli_option *o, const char *
 {
     if (cli_number(x, o, value, low, HUGE_VAL, e)) return e->text;
     if (!isfinite((attn_real)*x) || (*x != 0 && (attn_real)*x == 0))
-        return attn_fail(e, ATTN_BAD_USAGE, "--%s %s is beyond the range of %s precision", o->name,
+        return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: beyond the range of %s precision", o->name,
                          value, attn_precision);
     return NULL;
 }
@@ -133,7 +134,10 @@ static const char *take_scale(struct attend_options *options, const struct cli_o
 {
     if (take_real(&options->scale, o, value, -HUGE_VAL, e)) return e->text;
     if (options->scale == 0)
-        return attn_fail(e, ATTN_BAD_USAGE, "--scale must not be 0, leave it out for the default");
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "--scale %s: expected a number other than 0; the kind's own is used "
+                         "without --scale",
+                         value);
     return NULL;
 }
 
@@ -150,10 +154,8 @@ const char *attend_option_take(void *context, const struct cli_option *o, const 
     struct attend_options *options = context;
     const char *name = o->name;
 
-    if (o - attend_option_table < INPUTS) {
-        options->file[o - attend_option_table] = value;
-        return NULL;
-    }
+    if (o - attend_option_table < INPUTS)
+        return cli_path(&options->file[o - attend_option_table], o, value, e);
     if (!strcmp(name, "heads")) return cli_int(&options->heads, o, value, 1, MOST_HEADS, e);
     if (!strcmp(name, "kv-heads")) return cli_int(&options->kv_heads, o, value, 1, MOST_HEADS, e);
     if (!strcmp(name, "position")) return take_position(options, o, value, e);
@@ -164,8 +166,9 @@ const char *attend_option_take(void *context, const struct cli_option *o, const 
     if (!strcmp(name, "offset")) return take_offset(&options->mask, o, value, e);
     if (!strcmp(name, "prefix")) return cli_int(&options->mask.prefix, o, value, 0, FARTHEST, e);
     if (!strcmp(name, "tol")) return cli_number(&options->tolerance, o, value, 0, 1, e);
-    if (!strcmp(name, "causal")) options->mask.causal = true;
-    if (!strcmp(name, "out")) options->out = value;
-    if (!strcmp(name, "expect")) options->expect = value;
+    if (!strcmp(name, "out")) return cli_path(&options->out, o, value, e);
+    if (!strcmp(name, "expect")) return cli_path(&options->expect, o, value, e);
+    assert(!strcmp(name, "causal"));
+    options->mask.causal = true;
     return NULL;
 }

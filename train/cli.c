@@ -31,6 +31,24 @@ int cli_die_usage(const char *program, const struct attn_error *e)
     return e->fault;
 }
 
+void cli_print_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789%+,-./:=@_";
+
+    if (*word && !word[strspn(word, plain)]) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*word, out);
+    fputc('\'', out);
+}
+
 int cli_close_stdout(const char *program, int code)
 {
     const bool failed = ferror(stdout);

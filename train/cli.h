@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "attn/error.h"
 
@@ -52,6 +53,9 @@ int cli_die(const char *program, const struct attn_error *e);
 /* The same for wrong usage, with the pointer to --help behind it. */
 int cli_die_usage(const char *program, const struct attn_error *e);
 
+/* A word, in quotes where a shell needs them. */
+void cli_print_word(FILE *out, const char *word);
+
 /* Flushes and closes standard output. Returns code, or ATTN_CANNOT_WRITE, after
  * saying so, when not everything could be written. The last call of main. */
 int cli_close_stdout(const char *program, int code);
@@ -68,9 +72,9 @@ ATTN_MUST_CHECK const char *cli_int(int *x, const struct cli_option *option, con
 ATTN_MUST_CHECK const char *cli_number(double *x, const struct cli_option *option,
                                        const char *value, double low, double high,
                                        struct attn_error *e);
-/* yes, no, true, false, 1, 0 */
-ATTN_MUST_CHECK const char *cli_boolean(bool *x, const struct cli_option *option, const char *value,
-                                        struct attn_error *e);
+/* Of a file or a folder: any word but the empty one, which scripts give by mistake. */
+ATTN_MUST_CHECK const char *cli_path(const char **path, const struct cli_option *option,
+                                     const char *value, struct attn_error *e);
 /* The index of value among n names. */
 ATTN_MUST_CHECK const char *cli_choice(int *index, const struct cli_option *option,
                                        const char *value, const char *const *names, int n,

@@ -18,10 +18,10 @@ const char *cli_integer(int64_t *x, const struct cli_option *option, const char 
         return NULL;
     }
     if (low == INT64_MIN && high == INT64_MAX)
-        return attn_fail(e, ATTN_BAD_USAGE, "--%s must be an integer, not '%s'", option->name,
+        return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: expected a whole number", option->name,
                          value);
-    return attn_fail(e, ATTN_BAD_USAGE, "--%s must be an integer from %lld to %lld, not '%s'",
-                     option->name, (long long)low, (long long)high, value);
+    return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: expected a whole number from %lld to %lld",
+                     option->name, value, (long long)low, (long long)high);
 }
 
 const char *cli_int(int *x, const struct cli_option *option, const char *value, int low, int high,
@@ -34,22 +34,25 @@ const char *cli_int(int *x, const struct cli_option *option, const char *value, 
     return NULL;
 }
 
-/* " from 0 to 1", " of at least 0", " above 0", or nothing. */
+/* "a number from 0 to 1", "a number above 0", "a finite number of 0 or more" */
 static void describe_range(char out[96], double low, double high)
 {
     char a[ATTN_NUMBER_SIZE], b[ATTN_NUMBER_SIZE];
 
     attn_number_format(a, low, 6);
     attn_number_format(b, high, 6);
-    out[0] = '\0';
-    if (low == DBL_MIN)
-        snprintf(out, 96, isinf(high) ? " above 0" : " above 0 and at most %s", b);
-    else if (isinf(low) && !isinf(high))
-        snprintf(out, 96, " of at most %s", b);
-    else if (!isinf(low) && isinf(high))
-        snprintf(out, 96, " of at least %s", a);
-    else if (!isinf(low))
-        snprintf(out, 96, " from %s to %s", a, b);
+    if (low == DBL_MIN && isinf(high))
+        snprintf(out, 96, "a finite number above 0");
+    else if (low == DBL_MIN)
+        snprintf(out, 96, "a number above 0 and at most %s", b);
+    else if (isinf(low) && isinf(high))
+        snprintf(out, 96, "a finite number");
+    else if (isinf(high))
+        snprintf(out, 96, "a finite number of %s or more", a);
+    else if (isinf(low))
+        snprintf(out, 96, "a finite number of %s or less", b);
+    else
+        snprintf(out, 96, "a number from %s to %s", a, b);
 }
 
 const char *cli_number(double *x, const struct cli_option *option, const char *value, double low,
@@ -63,21 +66,15 @@ const char *cli_number(double *x, const struct cli_option *option, const char *v
         return NULL;
     }
     describe_range(range, low, high);
-    return attn_fail(e, ATTN_BAD_USAGE, "--%s must be a number%s, not '%s'", option->name, range,
-                     value);
+    return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: expected %s", option->name, value, range);
 }
 
-const char *cli_boolean(bool *x, const struct cli_option *option, const char *value,
-                        struct attn_error *e)
+const char *cli_path(const char **path, const struct cli_option *option, const char *value,
+                     struct attn_error *e)
 {
-    static const char *const words[] = {"no", "yes", "false", "true", "0", "1"};
-
-    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
-        if (!strcmp(value, words[i])) {
-            *x = i % 2;
-            return NULL;
-        }
-    return attn_fail(e, ATTN_BAD_USAGE, "--%s must be yes or no, not '%s'", option->name, value);
+    if (!*value) return attn_fail(e, ATTN_BAD_USAGE, "--%s '': expected a path", option->name);
+    *path = value;
+    return NULL;
 }
 
 const char *cli_choice(int *index, const struct cli_option *option, const char *value,
@@ -96,9 +93,9 @@ const char *cli_choice(int *index, const struct cli_option *option, const char *
     for (int i = 0; i < n && used < (int)sizeof list; i++)
         used += snprintf(list + used, sizeof list - (size_t)used, "%s%s", i ? ", " : "", names[i]);
     if (nearest)
-        return attn_fail(e, ATTN_BAD_USAGE, "--%s: no '%s', did you mean %s? (one of %s)",
-                         option->name, value, nearest, list);
-    return attn_fail(e, ATTN_BAD_USAGE, "--%s: no '%s' (one of %s)", option->name, value, list);
+        return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: did you mean %s? (one of %s)", option->name,
+                         value, nearest, list);
+    return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: expected one of %s", option->name, value, list);
 }
 
 enum { LONGEST = 64 };

@@ -113,7 +113,7 @@ static int milliseconds_until(const struct timespec *end)
 }
 
 /* Feeds and listens at once: neither side can wait for the other for ever.
- * False: time is up. */
+ * False: time is up, or memory. */
 static bool talk(struct pipes *p, const char *input, size_t n, char *output, size_t size,
                  int seconds)
 {
@@ -127,7 +127,7 @@ static bool talk(struct pipes *p, const char *input, size_t n, char *output, siz
         struct pollfd fds[2] = {{p->input[1], POLLOUT, 0}, {p->output[0], POLLIN, 0}};
         const int ready = poll(fds, 2, milliseconds_until(&end));
 
-        if (ready == 0) break;
+        if (ready == 0 || (ready < 0 && errno != EINTR)) break;
         if (ready < 0) continue;
         if (fds[0].revents) give(&p->input[1], &input, &n);
         if (fds[1].revents) open = take(p->output[0], output, &used, size);

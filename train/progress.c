@@ -60,7 +60,9 @@ void progress_line(char *out, size_t size, const struct progress *p, int width)
     *out = '\0';
     snprintf(text, sizeof text, "%ld/%ld", p->step, p->steps);
     if (!add_field(out, size, width, "step ", text)) return;
-    snprintf(text, sizeof text, fabs(p->loss) < 1000 ? "%.4f" : "%.4g", p->loss);
+    /* The sign of a NaN means nothing, and is printed. */
+    snprintf(text, sizeof text, fabs(p->loss) < 1000 ? "%.4f" : "%.4g",
+             isnan(p->loss) ? fabs(p->loss) : p->loss);
     if (!add_field(out, size, width, "loss ", text)) return;
     for (int i = 0; i < 2; i++) {
         if (!isfinite(shares[i].value)) continue;

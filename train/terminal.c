@@ -164,6 +164,22 @@ int terminal_glyph(char out[TERMINAL_GLYPH_SIZE], const char **label, bool utf8)
     return width;
 }
 
+void terminal_print_text(FILE *out, const char *text)
+{
+    while (*text) {
+        const char *start = text;
+        const int32_t code = next_code(&text);
+        const bool joins = code >= 0x200b && code <= 0x200d; /* scripts are written with them */
+
+        if (code < 0 || (is_unruly(code) && !joins))
+            fputc('?', out);
+        else if (attn_utf8_width(code) < 0 && code != '\n' && code != '\t')
+            fprintf(out, "\\x%02X", (unsigned)code);
+        else
+            fwrite(start, 1, (size_t)(text - start), out);
+    }
+}
+
 int terminal_label_columns(const char *label, bool utf8)
 {
     char glyph[TERMINAL_GLYPH_SIZE];

@@ -42,6 +42,11 @@ enum { TERMINAL_GLYPH_SIZE = 20 };
  * UTF-8: _ and \n, and ? for all that is not ASCII. */
 int terminal_glyph(char out[TERMINAL_GLYPH_SIZE], const char **label, bool utf8);
 
+/* Text of several lines, nothing in which moves the cursor but line feeds and
+ * tabs: other control characters become \xNN, what changes the direction of
+ * the rest of a line, or is no UTF-8, '?'. */
+void terminal_print_text(FILE *out, const char *text);
+
 /* Columns of the label when it is shown whole. */
 int terminal_label_columns(const char *label, bool utf8);
 

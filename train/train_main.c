@@ -77,8 +77,12 @@ static int stopped(struct attn_run *run, const struct train_options *o)
     struct attn_error e;
 
     if (attn_run_save(run, &e)) return fail(&e);
-    fprintf(stderr, PROGRAM ": stopped at step %ld of %d, saved; go on with: %s --resume %s\n",
-            run->trainer.step, run->trainer.settings.steps, o->command, run->directory);
+    fprintf(stderr, PROGRAM ": stopped at step %ld of %d, saved; go on with: ", run->trainer.step,
+            run->trainer.settings.steps);
+    cli_print_word(stderr, o->command);
+    fprintf(stderr, " --resume ");
+    cli_print_word(stderr, run->directory);
+    fprintf(stderr, "\n");
     if (stop_signal != SIGINT) return ATTN_STOPPED;
     attn_run_close(run);
     signal(SIGINT, SIG_DFL);

@@ -2,13 +2,13 @@
 
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attn/activation.h"
 #include "attn/attention.h"
 #include "attn/file.h"
+#include "attn/memory.h"
 #include "attn/position.h"
 #include "attn/run.h"
 #include "cli.h"
@@ -47,14 +47,11 @@ static const char *take_run_option(struct train_options *o, const struct cli_opt
 {
     switch ((enum run_option)(option - run_options)) {
     case OUT:
-        o->out = value;
-        break;
+        return cli_path(&o->out, option, value, e);
     case CONFIG:
-        o->config = value;
-        break;
+        return cli_path(&o->config, option, value, e);
     case RESUME:
-        o->resume = value;
-        break;
+        return cli_path(&o->resume, option, value, e);
     case FORCE:
         o->force = true;
         break;
@@ -151,15 +148,10 @@ static void list(void *context)
     for (int i = 0; attn_activations[i]; i++) printf("  %s\n", attn_activations[i]->name);
 }
 
-static bool is_yes_no(const char *word)
-{
-    return word && (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0);
-}
-
 /* "--causal" alone means "--causal yes": the word that is missing is put in. */
 static char **complete(int *argc, char **argv)
 {
-    char **all = calloc((size_t)*argc * 2 + 1, sizeof *all);
+    char **all = attn_alloc((size_t)*argc * 2 + 1, sizeof *all);
     static char yes[] = "yes";
     bool options = true;
     int n = 0;
@@ -170,7 +162,8 @@ static char **complete(int *argc, char **argv)
         options &= strcmp(argv[i], "--") != 0;
         if (!options || strncmp(argv[i], "--", 2)) continue;
         t = attn_setting_find(argv[i] + 2);
-        if (t && t->type == ATTN_SETTING_YES_NO && !is_yes_no(argv[i + 1])) all[n++] = yes;
+        if (t && t->type == ATTN_SETTING_YES_NO && (!argv[i + 1] || argv[i + 1][0] == '-'))
+            all[n++] = yes;
     }
     *argc = n;
     return all;
@@ -179,7 +172,7 @@ static char **complete(int *argc, char **argv)
 static int parse(struct reading *r, const char *program, int argc, char **argv)
 {
     struct cli_option options[CLI_MOST_OPTIONS];
-    int n = 0;
+    int n = 0, code;
 
     for (; n < RUN_OPTIONS; n++) options[n] = run_options[n];
     for (const struct attn_setting *t = attn_setting_table; t->name && n < CLI_MOST_OPTIONS; t++)
@@ -211,8 +204,8 @@ static int parse(struct reading *r, const char *program, int argc, char **argv)
         attn_fail_memory(&e, "command line");
         return cli_die(program, &e);
     }
-    const int code = cli_parse(&cli, argc, argv);
-    /* The words stay in use; they live as long as the process. */
+    code = cli_parse(&cli, argc, argv);
+    attn_free(argv); /* its words stay */
     return code;
 }
 

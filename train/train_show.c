@@ -66,6 +66,12 @@ void train_show_sample(struct attn_run *run)
 
     if (!isfinite(run->trainer.data.unigram_loss)) return;
     attn_trainer_sample(&run->trainer, SAMPLED, 0.8, &text);
-    if (!text.failed) fprintf(stderr, "\n%d sampled tokens:\n%s\n\n", SAMPLED, text.data);
+    if (text.failed) {
+        fprintf(stderr, "no memory left to show a sample\n");
+    } else {
+        fprintf(stderr, "\n%d sampled tokens:\n", SAMPLED);
+        terminal_print_text(stderr, text.data);
+        fprintf(stderr, "\n\n");
+    }
     attn_text_free(&text);
 }

@@ -28,9 +28,8 @@ extern "C" {
 #endif
 
 struct attn_layer {
-    int C, Cy, Co; /* widths of x, y and out; Co = H*Dv without W_O */
-    struct attn_attention
-        core; /* sizes, kind, scale, cap, mask; its strides are set by the layer */
+    int C, Cy, Co;                        /* widths of x, y and out; Co = H*Dv without W_O */
+    struct attn_attention core;           /* its strides are set by the layer */
     const struct attn_position *position; /* NULL: none */
 };
 

@@ -22,7 +22,7 @@ enum { ATTN_RUN_PATH = 3072 };
 
 struct attn_run {
     char directory[ATTN_RUN_PATH];
-    struct attn_trainer trainer; /* open unless finished */
+    struct attn_trainer trainer; /* of a run found finished: as before its first step */
     struct attn_scores scores;   /* of the last evaluation */
     bool evaluated;              /* at the present step */
     bool finished;               /* result.json is there */
@@ -37,7 +37,8 @@ ATTN_MUST_CHECK const char *attn_run_settings(struct attn_settings *s, const cha
                                               struct attn_error *e);
 
 /* Opens a directory, making it if need be: anew, where it stopped, or finished. Other
- * settings in it are ATTN_BAD_USAGE and named; force starts anew all the same.
+ * settings in it are ATTN_BAD_USAGE and named, as are files of a run without its
+ * config.json; force starts anew all the same.
  * data_path as for attn_trainer_open. After a failure nothing is open. */
 ATTN_MUST_CHECK const char *attn_run_open(struct attn_run *run, const char *directory,
                                           const struct attn_settings *settings,

@@ -74,8 +74,8 @@ void attn_dataset_close(struct attn_dataset *d);
 void attn_dataset_fill(const struct attn_dataset *d, struct attn_batch *b, uint64_t seed,
                        enum attn_stream stream, uint32_t step);
 
-/* The token as a UTF-8 label, cut to size - 1 bytes at a character. It may be a control character.
- */
+/* The token as a UTF-8 label, cut to size - 1 bytes at a character. It may be a
+ * control character. */
 void attn_dataset_label(const struct attn_dataset *d, const int *ids, char *out, int size);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  *
  * A step draws its batch from (seed, step), so that there is no state but the
  * weights, the moments and the number of the step. Nothing is allocated after
- * attn_trainer_open. */
+ * attn_trainer_open, but for the text of a sample. */
 #ifndef ATTN_TRAINER_H
 #define ATTN_TRAINER_H
 

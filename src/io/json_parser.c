@@ -156,16 +156,16 @@ static const char *parse_members(struct parser *p, struct node *parent, char clo
 
 static const char *parse_container(struct parser *p, struct node *node, char close)
 {
-    const char *wrong = NULL;
+    const char *wrong;
 
     if (++p->depth > DEPTH) return attn_json_refuse(p, p->at, "nested more than 16 deep");
     node->json.type = close == '}' ? ATTN_JSON_OBJECT : ATTN_JSON_ARRAY;
     p->at++;
     skip_blanks(p);
-    if (!starts_with(p, close)) wrong = parse_members(p, node, close);
+    if (!starts_with(p, close) && (wrong = parse_members(p, node, close))) return wrong;
     p->at++;
     p->depth--;
-    return wrong;
+    return NULL;
 }
 
 static const char *parse_value(struct parser *p, struct node *node)

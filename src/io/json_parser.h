@@ -1,7 +1,7 @@
-/* json_parser.h - one walk over a JSON text, made twice: first to check it and
+/* json_parser.h (private) - one walk over a JSON text, made twice: first to check it and
  * to count, then, with memory in place, to build. */
-#ifndef JSON_PARSER_H
-#define JSON_PARSER_H
+#ifndef ATTN_SRC_JSON_PARSER_H
+#define ATTN_SRC_JSON_PARSER_H
 
 #include "attn/json.h"
 

@@ -1,6 +1,6 @@
-/* npy_header.h - the header of an .npy file, read from and written as text. */
-#ifndef NPY_HEADER_H
-#define NPY_HEADER_H
+/* npy_header.h (private) - the header of an .npy file, read from and written as text. */
+#ifndef ATTN_SRC_NPY_HEADER_H
+#define ATTN_SRC_NPY_HEADER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* safetensors_header.h - the JSON at the head of a safetensors file. */
-#ifndef SAFETENSORS_HEADER_H
-#define SAFETENSORS_HEADER_H
+/* safetensors_header.h (private) - the JSON at the head of a safetensors file. */
+#ifndef ATTN_SRC_SAFETENSORS_HEADER_H
+#define ATTN_SRC_SAFETENSORS_HEADER_H
 
 #include <stddef.h>
 

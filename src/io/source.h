@@ -1,6 +1,6 @@
-/* source.h - a regular file that is open for reading. */
-#ifndef SOURCE_H
-#define SOURCE_H
+/* source.h (private) - a regular file that is open for reading. */
+#ifndef ATTN_SRC_SOURCE_H
+#define ATTN_SRC_SOURCE_H
 
 #include <stddef.h>
 

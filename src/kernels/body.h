@@ -61,9 +61,9 @@ static inline attn_real add_lanes(vec v)
     return sum;
 }
 
-/* rows is a constant at each call, so that the accumulators stay in registers. */
-static inline __attribute__((always_inline)) void tile_rows(const struct attn_tile *t, int first,
-                                                            const int rows)
+/* rows and vectors are constants at each call, so that the accumulators stay in registers. */
+static inline __attribute__((always_inline)) void tile_part(const struct attn_tile *t, int first,
+                                                            const int rows, const int vectors)
 {
     const attn_real *a = t->a + (size_t)first * t->a_row, *b = t->b;
     vec acc[TILE_ROWS][TILE_VECTORS] = {0};
@@ -71,46 +71,72 @@ static inline __attribute__((always_inline)) void tile_rows(const struct attn_ti
     for (int k = 0; k < t->K; k++, a += t->a_col, b += t->b_row) {
         vec bk[TILE_VECTORS];
 #pragma GCC unroll 4
-        for (int j = 0; j < TILE_VECTORS; j++) bk[j] = load(b + j * LANES);
+        for (int j = 0; j < vectors; j++) bk[j] = load(b + j * LANES);
 #pragma GCC unroll 16
         for (int i = 0; i < rows; i++) {
             const vec ai = splat(a[(size_t)i * t->a_row]);
 #pragma GCC unroll 4
-            for (int j = 0; j < TILE_VECTORS; j++) acc[i][j] += ai * bk[j];
+            for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
         }
     }
 #pragma GCC unroll 16
     for (int i = 0; i < rows; i++) {
         attn_real *c = t->c + (size_t)(first + i) * t->c_row;
-        if (t->cols == TILE_COLS) {
+        if (t->cols == vectors * LANES) {
 #pragma GCC unroll 4
-            for (int j = 0; j < TILE_VECTORS; j++) {
+            for (int j = 0; j < vectors; j++) {
                 const vec v = t->alpha * acc[i][j];
                 store(c + j * LANES, t->add ? load(c + j * LANES) + v : v);
             }
         } else {
-            attn_real row[TILE_COLS];
+            attn_real row[TILE_COLS] = {0};
 #pragma GCC unroll 4
-            for (int j = 0; j < TILE_VECTORS; j++) store(row + j * LANES, t->alpha * acc[i][j]);
+            for (int j = 0; j < vectors; j++) store(row + j * LANES, t->alpha * acc[i][j]);
             for (int j = 0; j < t->cols; j++) c[j] = t->add ? c[j] + row[j] : row[j];
         }
     }
 }
 
+/* A function of its own for each shape: inlined together into one, gcc 12 uses
+ * only half of the registers and spills the accumulators in the inner loop. */
+static __attribute__((noinline)) void tile_wide(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, TILE_ROWS, TILE_VECTORS);
+}
+
+static __attribute__((noinline)) void tile_wide4(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, 4, TILE_VECTORS);
+}
+
+static __attribute__((noinline)) void tile_wide1(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, 1, TILE_VECTORS);
+}
+
+static __attribute__((noinline)) void tile_narrow(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, TILE_ROWS, 1);
+}
+
+static __attribute__((noinline)) void tile_narrow4(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, 4, 1);
+}
+
+static __attribute__((noinline)) void tile_narrow1(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, 1, 1);
+}
+
 static void tile(const struct attn_tile *t)
 {
+    const bool wide = t->cols > LANES;
     int i = 0;
 
-    if (t->rows == TILE_ROWS) {
-        tile_rows(t, 0, TILE_ROWS);
-        return;
-    }
-    for (; t->rows - i >= 4; i += 4) tile_rows(t, i, 4);
-    if (t->rows - i >= 2) {
-        tile_rows(t, i, 2);
-        i += 2;
-    }
-    if (i < t->rows) tile_rows(t, i, 1);
+    for (; t->rows - i >= TILE_ROWS; i += TILE_ROWS) (wide ? tile_wide : tile_narrow)(t, i);
+    for (; t->rows - i >= 4; i += 4) (wide ? tile_wide4 : tile_narrow4)(t, i);
+    for (; i < t->rows; i++) (wide ? tile_wide1 : tile_narrow1)(t, i);
 }
 
 static attn_real dot(const attn_real *x, const attn_real *y, size_t n)
@@ -308,7 +334,7 @@ static double multiply_adds(long rounds)
 const struct attn_kernels KERNELS = {
     .name = KERNELS_NAME,
     .supported = supported,
-    .tile_rows = TILE_ROWS,
+    .lanes = LANES,
     .tile_cols = TILE_COLS,
     .tile = tile,
     .dot = dot,

@@ -24,52 +24,48 @@ static void pack(struct strip *s, const struct attn_gemm *g, int k0, int K, int 
     }
 }
 
-static void multiply_strip(const struct attn_gemm *g, const struct attn_kernels *kernels,
-                           struct attn_tile t, int k0, int j0)
-{
-    for (int i = 0; i < g->M; i += kernels->tile_rows) {
-        t.rows = g->M - i < kernels->tile_rows ? g->M - i : kernels->tile_rows;
-        t.a = g->a + (size_t)i * g->a_row + (size_t)k0 * g->a_col;
-        t.c = g->c + (size_t)i * g->c_row + j0;
-        kernels->tile(&t);
-    }
-}
-
 static void clear(const struct attn_gemm *g)
 {
     for (int i = 0; i < g->M; i++)
         for (int j = 0; j < g->N; j++) g->c[(size_t)i * g->c_row + (size_t)j] = 0;
 }
 
+/* Columns j0 .. of C from rows k0 .. of B. */
+static void multiply_strip(const struct attn_gemm *g, const struct attn_kernels *kernels,
+                           struct strip *s, int k0, int j0)
+{
+    const int left = g->N - j0, cols = left < kernels->tile_cols ? left : kernels->tile_cols;
+    const int width = cols > kernels->lanes ? kernels->tile_cols : kernels->lanes;
+    struct attn_tile t = {.c = g->c + j0,
+                          .c_row = g->c_row,
+                          .a = g->a + (size_t)k0 * g->a_col,
+                          .a_row = g->a_row,
+                          .a_col = g->a_col,
+                          .b = g->b + (size_t)k0 * g->b_row + j0,
+                          .b_row = g->b_row,
+                          .K = g->K - k0 < K_BLOCK ? g->K - k0 : K_BLOCK,
+                          .rows = g->M,
+                          .cols = cols,
+                          .alpha = g->alpha,
+                          .add = g->add || k0 > 0};
+
+    if (cols < width || g->b_col != 1) {
+        pack(s, g, k0, t.K, j0, cols, width);
+        t.b = s->b;
+        t.b_row = (size_t)width;
+    }
+    kernels->tile(&t);
+}
+
 void attn_gemm(const struct attn_gemm *g)
 {
     const struct attn_kernels *kernels = attn_kernels();
-    const int width = kernels->tile_cols;
     struct strip s;
 
     if (g->K == 0 && !g->add) clear(g);
-    for (int k0 = 0; k0 < g->K; k0 += K_BLOCK) {
-        const int K = g->K - k0 < K_BLOCK ? g->K - k0 : K_BLOCK;
-        for (int j0 = 0; j0 < g->N; j0 += width) {
-            const int cols = g->N - j0 < width ? g->N - j0 : width;
-            struct attn_tile t = {.c_row = g->c_row,
-                                  .a_row = g->a_row,
-                                  .a_col = g->a_col,
-                                  .K = K,
-                                  .cols = cols,
-                                  .alpha = g->alpha,
-                                  .add = g->add || k0 > 0};
-            if (cols < width || g->b_col != 1) {
-                pack(&s, g, k0, K, j0, cols, width);
-                t.b = s.b;
-                t.b_row = (size_t)width;
-            } else {
-                t.b = g->b + (size_t)k0 * g->b_row + j0;
-                t.b_row = g->b_row;
-            }
-            multiply_strip(g, kernels, t, k0, j0);
-        }
-    }
+    for (int k0 = 0; k0 < g->K; k0 += K_BLOCK)
+        for (int j0 = 0; j0 < g->N; j0 += kernels->tile_cols)
+            multiply_strip(g, kernels, &s, k0, j0);
 }
 
 void attn_gemm_nn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,

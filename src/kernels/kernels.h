@@ -11,9 +11,9 @@
 #include "attn/kernels.h"
 #include "attn/real.h"
 
-/* A tile of C: rows x cols, at most tile_rows x tile_cols. a(i, k) is
- * a[i a_row + k a_col]; rows of b are b_row apart, and all tile_cols columns of
- * them can be read. */
+/* A strip of C: any number of rows, at most tile_cols columns. a(i, k) is
+ * a[i a_row + k a_col]; rows of b are b_row apart and can be read to the next
+ * whole vector. */
 struct attn_tile {
     attn_real *c;
     size_t c_row;
@@ -29,7 +29,7 @@ struct attn_tile {
 struct attn_kernels {
     const char *name;
     bool (*supported)(void);
-    int tile_rows, tile_cols;
+    int lanes, tile_cols; /* reals in a vector, columns of a tile: one or two vectors */
     void (*tile)(const struct attn_tile *t);
 
     attn_real (*dot)(const attn_real *x, const attn_real *y, size_t n);

@@ -101,23 +101,23 @@ static const char *check_tensor(const struct attn_tensor *found, const char *nam
 {
     char have[64], want[64];
 
-    if (!found) return attn_fail(e, ATTN_BAD_INPUT, "%s: no tensor '%s'", path, name);
+    if (!found) return attn_fail(e, ATTN_BAD_INPUT, "%.300s: no tensor '%s'", path, name);
     if (strcmp(found->dtype, DTYPE))
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: tensor '%s' is %s, expected %s", path, name,
+        return attn_fail(e, ATTN_BAD_INPUT, "%.300s: tensor '%s' is %s, expected %s", path, name,
                          found->dtype, DTYPE);
     if (found->rank != p->rank ||
         memcmp(found->shape, p->shape, (size_t)p->rank * sizeof *p->shape)) {
         print_shape(have, sizeof have, found->rank, found->shape);
         print_shape(want, sizeof want, p->rank, p->shape);
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: tensor '%s' has shape %s, the model's is %s", path,
-                         name, have, want);
+        return attn_fail(e, ATTN_BAD_INPUT, "%.300s: tensor '%s' has shape %s, the model's is %s",
+                         path, name, have, want);
     }
     for (size_t i = 0; i < p->count; i++) {
         attn_real x;
         memcpy(&x, (const char *)found->data + i * sizeof x, sizeof x);
         if (!isfinite(x))
-            return attn_fail(e, ATTN_BAD_INPUT, "%s: tensor '%s': element %zu is not finite", path,
-                             name, i);
+            return attn_fail(e, ATTN_BAD_INPUT, "%.300s: tensor '%s': element %zu is not finite",
+                             path, name, i);
     }
     return NULL;
 }
@@ -134,7 +134,7 @@ static const char *check_tensors(const struct attn_trainer *t, const struct attn
         wrong = check_tensor(attn_safetensors_find(file, name), name, p, path, e);
     }
     if (!wrong && file->tensors != count_tensors(t))
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: %d tensors, expected %d", path, file->tensors,
+        return attn_fail(e, ATTN_BAD_INPUT, "%.300s: %d tensors, expected %d", path, file->tensors,
                          count_tensors(t));
     return wrong;
 }
@@ -153,8 +153,8 @@ static const char *check_settings(const struct attn_trainer *t, const char *conf
     same = config && strcmp(config, own.data) == 0;
     attn_text_free(&own);
     return same ? NULL
-                : attn_fail(e, ATTN_BAD_INPUT, "%s: was made with other settings than this run's",
-                            path);
+                : attn_fail(e, ATTN_BAD_INPUT,
+                            "%.300s: was made with other settings than this run's", path);
 }
 
 static const char *check_head(const struct attn_trainer *t, const struct attn_safetensors *file,
@@ -163,9 +163,9 @@ static const char *check_head(const struct attn_trainer *t, const struct attn_sa
     const char *format = attn_safetensors_metadata(file, "format");
 
     if (!format || strcmp(format, FORMAT))
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: format '%s', expected '%s'", path,
+        return attn_fail(e, ATTN_BAD_INPUT, "%.300s: format '%.64s', expected '%s'", path,
                          format ? format : "", FORMAT);
-    if (!file->checked) return attn_fail(e, ATTN_BAD_INPUT, "%s: has no checksum", path);
+    if (!file->checked) return attn_fail(e, ATTN_BAD_INPUT, "%.300s: has no checksum", path);
     const char *wrong = check_tensors(t, file, path, e);
     return wrong ? wrong : check_settings(t, attn_safetensors_metadata(file, "config"), path, e);
 }
@@ -178,12 +178,12 @@ static const char *read_state(const struct attn_safetensors *file, long steps, l
     int64_t n;
 
     if (!text || !attn_integer_parse(text, &n) || n < 0 || n > steps)
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: step '%s', expected 0 to %ld", path,
+        return attn_fail(e, ATTN_BAD_INPUT, "%.300s: step '%.64s', expected 0 to %ld", path,
                          text ? text : "", steps);
     for (int i = 0; i < 3; i++) {
         text = attn_safetensors_metadata(file, names[i]);
         if (!text || !attn_number_parse(text, &number[i]))
-            return attn_fail(e, ATTN_BAD_INPUT, "%s: no number '%s'", path, names[i]);
+            return attn_fail(e, ATTN_BAD_INPUT, "%.300s: no number '%s'", path, names[i]);
     }
     *step = (long)n;
     return NULL;

@@ -29,8 +29,8 @@ const char *attn_run_settings(struct attn_settings *s, const char *directory, st
     wrong = attn_settings_read(s, precision, text, n, path, e);
     attn_free(text);
     if (!wrong && strcmp(precision, attn_precision))
-        return attn_fail(e, ATTN_BAD_USAGE, "%s: a run in %s, this program computes in %s", path,
-                         precision, attn_precision);
+        return attn_fail(e, ATTN_BAD_USAGE, "%.350s: a run in %s, this program computes in %s",
+                         path, precision, attn_precision);
     return wrong;
 }
 
@@ -38,9 +38,10 @@ static const char *lock(struct attn_run *run, struct attn_error *e)
 {
     run->lock = open(run->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (run->lock < 0)
-        return attn_fail(e, ATTN_CANNOT_WRITE, "%s: %s", run->directory, strerror(errno));
-    if (flock(run->lock, LOCK_EX | LOCK_NB) == 0) return NULL;
-    return attn_fail(e, ATTN_CANNOT_WRITE, "%s: another process trains there", run->directory);
+        return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s: %s", run->directory, strerror(errno));
+    /* A file system without locks has to do without. */
+    if (flock(run->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return NULL;
+    return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s: another process trains there", run->directory);
 }
 
 static bool exists(const struct attn_run *run, const char *name)
@@ -51,21 +52,36 @@ static bool exists(const struct attn_run *run, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static const char *remove_old(const struct attn_run *run, struct attn_error *e)
-{
-    /* The result goes first: without it nothing else counts as finished. */
-    static const char *const names[] = {"result.json",   "checkpoint.safetensors",
+/* All that a run leaves. The result goes first when a run starts anew: without
+ * it nothing else counts as finished. */
+static const char *const run_files[] = {"result.json",   "checkpoint.safetensors",
                                         "config.json",   "metrics.tsv",
                                         "attention.npy", "frames.tsv",
                                         "probe.tsv",     "loss.png",
                                         "attention.png"};
+
+enum { RUN_FILES = sizeof run_files / sizeof *run_files };
+
+static const char *remove_old(const struct attn_run *run, struct attn_error *e)
+{
     char path[ATTN_RUN_FILE];
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        attn_run_path(path, run, names[i]);
+    for (int i = 0; i < RUN_FILES; i++) {
+        attn_run_path(path, run, run_files[i]);
         if (unlink(path) && errno != ENOENT)
-            return attn_fail(e, ATTN_CANNOT_WRITE, "%s: %s", path, strerror(errno));
+            return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s: %s", path, strerror(errno));
     }
+    return NULL;
+}
+
+/* What no settings explain may be somebody else's: it is not written over. */
+static const char *refuse_foreign(const struct attn_run *run, struct attn_error *e)
+{
+    for (int i = 0; i < RUN_FILES; i++)
+        if (exists(run, run_files[i]))
+            return attn_fail(e, ATTN_BAD_USAGE,
+                             "%.350s: holds %s but no config.json; --force removes it",
+                             run->directory, run_files[i]);
     return NULL;
 }
 
@@ -74,21 +90,23 @@ static const char *name_difference(const struct attn_run *run, const struct attn
                                    const struct attn_settings *b, struct attn_error *e)
 {
     for (const struct attn_setting *t = attn_setting_table; t->name; t++) {
-        struct attn_text old = {0}, new = {0};
-        attn_settings_value(&old, a, t);
-        attn_settings_value(&new, b, t);
-        const bool same = old.failed || new.failed || (!old.data && !new.data) ||
-                          (old.data && new.data &&strcmp(old.data, new.data) == 0);
-        if (!same)
-            attn_fail(e, ATTN_BAD_USAGE,
-                      "%s: was trained with --%s %.100s, not %.100s; --force starts anew",
-                      run->directory, t->name, old.data ? old.data : "", new.data ? new.data : "");
-        attn_text_free(&old);
-        attn_text_free(&new);
-        if (!same) return e->text;
+        struct attn_text was = {0}, is = {0};
+        const char *wrong = NULL;
+        attn_settings_value(&was, a, t);
+        attn_settings_value(&is, b, t);
+        if (was.failed || is.failed)
+            wrong = attn_fail_memory(e, "settings");
+        else if (strcmp(was.data, is.data))
+            wrong = attn_fail(e, ATTN_BAD_USAGE,
+                              "%.200s: was trained with --%s %.100s, not %.100s; --force starts "
+                              "anew",
+                              run->directory, t->name, was.data, is.data);
+        attn_text_free(&was);
+        attn_text_free(&is);
+        if (wrong) return wrong;
     }
     if (strcmp(a->data_sha256, b->data_sha256))
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: was trained on other contents of %.200s",
+        return attn_fail(e, ATTN_BAD_INPUT, "%.200s: was trained on other contents of %.200s",
                          run->directory, a->data);
     return NULL;
 }
@@ -147,7 +165,7 @@ static const char *find_place(struct attn_run *run, struct attn_error *e)
     const char *wrong;
 
     if (!exists(run, "config.json")) {
-        wrong = remove_old(run, e); /* left-overs that no settings explain */
+        wrong = refuse_foreign(run, e);
         if (!wrong) wrong = write_config(run, e);
     } else {
         wrong = check_config(run, e);
@@ -206,7 +224,8 @@ const char *attn_run_step(struct attn_run *run, struct attn_error *e)
 
     run->evaluated = false;
     if (!attn_trainer_step(t))
-        return attn_fail(e, ATTN_DIVERGED, "the loss is not finite at step %ld: try a smaller --lr",
+        return attn_fail(e, ATTN_DIVERGED,
+                         "the loss or its gradient is not finite at step %ld: try a smaller --lr",
                          t->step + 1);
     if (!is_due(t)) return NULL;
     run->scores = attn_trainer_evaluate(t);
@@ -220,7 +239,7 @@ const char *attn_run_save(struct attn_run *run, struct attn_error *e)
 
     /* Rows first: a checkpoint never knows more steps than metrics.tsv. */
     if (fsync(run->metrics))
-        return attn_fail(e, ATTN_CANNOT_WRITE, "%s/metrics.tsv: %s", run->directory,
+        return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s/metrics.tsv: %s", run->directory,
                          strerror(errno));
     attn_run_path(path, run, "checkpoint.safetensors");
     return attn_checkpoint_save(&run->trainer, path, e);

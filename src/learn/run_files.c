@@ -1,7 +1,8 @@
 #include "run_files.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "attn/file.h"
@@ -10,7 +11,10 @@
 
 void attn_run_path(char path[ATTN_RUN_FILE], const struct attn_run *run, const char *name)
 {
-    snprintf(path, ATTN_RUN_FILE, "%s/%s", run->directory, name);
+    const bool fits = attn_path_join(path, ATTN_RUN_FILE, run->directory, name);
+
+    assert(fits);
+    (void)fits;
 }
 
 static const char *write_text(const struct attn_run *run, const char *name, struct attn_text *text,

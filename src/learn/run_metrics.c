@@ -1,6 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 static const char HEADER[] =
     "step\tloss\teval_loss\taccuracy\ttarget_mass\tlr\tgrad_norm\ttokens\n";
 
-enum { LARGEST_METRICS = 1 << 30 };
+enum { HEADER_BYTES = sizeof HEADER - 1, LARGEST_METRICS = 1 << 30 };
 
 static const char *write_all(const struct attn_run *run, const char *text, size_t n,
                              struct attn_error *e)
@@ -19,7 +19,7 @@ static const char *write_all(const struct attn_run *run, const char *text, size_
         const ssize_t written = write(run->metrics, text, n);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0)
-            return attn_fail(e, ATTN_CANNOT_WRITE, "%s/metrics.tsv: %s", run->directory,
+            return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s/metrics.tsv: %s", run->directory,
                              strerror(errno));
         text += written;
         n -= (size_t)written;
@@ -27,39 +27,52 @@ static const char *write_all(const struct attn_run *run, const char *text, size_
     return NULL;
 }
 
-/* The bytes to keep: the header and whole rows of steps up to `step`. */
+/* The bytes to keep, behind the header: whole rows of steps up to `step`. */
 static size_t kept(const char *text, size_t size, long step)
 {
-    const size_t header = sizeof HEADER - 1;
-    size_t end = header;
+    size_t end = HEADER_BYTES;
 
-    if (size < header || memcmp(text, HEADER, header)) return 0;
     while (end < size) {
         const char *line = text + end, *newline = memchr(line, '\n', size - end);
-        long row;
-        if (!newline || sscanf(line, "%ld\t", &row) != 1 || row > step) break;
+        char *tab;
+        const long row = strtol(line, &tab, 10);
+        if (!newline || tab == line || *tab != '\t' || row > step) break;
         end = (size_t)(newline - text) + 1;
     }
     return end;
 }
 
+/* The rows of a run that goes on belong to its result: without them it must not. */
+static const char *read_rows(size_t *keep, const char *path, long step, struct attn_error *e)
+{
+    char *text;
+    size_t size;
+    const char *wrong = attn_file_read(&text, &size, path, LARGEST_METRICS, e);
+
+    if (wrong) return wrong;
+    if (size < HEADER_BYTES || memcmp(text, HEADER, HEADER_BYTES))
+        wrong = attn_fail(e, ATTN_BAD_INPUT,
+                          "%.350s: line 1 is not the names of the columns that this program writes",
+                          path);
+    else
+        *keep = kept(text, size, step);
+    attn_free(text);
+    return wrong;
+}
+
 const char *attn_run_open_metrics(struct attn_run *run, struct attn_error *e)
 {
-    char path[ATTN_RUN_FILE], *text = NULL;
-    size_t size = 0, keep = 0;
+    char path[ATTN_RUN_FILE];
+    size_t keep = 0;
     const char *wrong = NULL;
 
     attn_run_path(path, run, "metrics.tsv");
-    if (run->trainer.step > 0 && access(path, F_OK) == 0) {
-        wrong = attn_file_read(&text, &size, path, LARGEST_METRICS, e);
-        if (wrong) return wrong;
-        keep = kept(text, size, run->trainer.step);
-        attn_free(text);
-    }
+    if (run->trainer.step > 0) wrong = read_rows(&keep, path, run->trainer.step, e);
+    if (wrong) return wrong;
     run->metrics = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (run->metrics < 0 || ftruncate(run->metrics, (off_t)keep))
-        return attn_fail(e, ATTN_CANNOT_WRITE, "%s: %s", path, strerror(errno));
-    return keep ? NULL : write_all(run, HEADER, sizeof HEADER - 1, e);
+        return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s: %s", path, strerror(errno));
+    return keep ? NULL : write_all(run, HEADER, HEADER_BYTES, e);
 }
 
 const char *attn_run_append_metrics(struct attn_run *run, struct attn_error *e)

@@ -61,9 +61,6 @@ static const char *set_number(double *to, const struct attn_setting *t, const ch
         *to = x;
         return NULL;
     }
-    if (t->max >= 1e300)
-        return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: expected a finite number%s", t->name, value,
-                         t->min < 0 ? "" : " of 0 or more");
     return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: expected a number from %s to %s", t->name, value,
                      attn_number_format(min, t->min, 7), attn_number_format(max, t->max, 7));
 }
@@ -77,12 +74,24 @@ static const char *set_yes_no(bool *to, const struct attn_setting *t, const char
     return NULL;
 }
 
+static bool is_utf8(const char *s)
+{
+    const char *end = s + strlen(s);
+
+    while (s < end)
+        if (attn_utf8_next(&s, end) < 0) return false;
+    return true;
+}
+
 static const char *set_text(char *to, const struct attn_setting *t, const char *value,
                             struct attn_error *e)
 {
     if (strlen(value) >= ATTN_DATA_PATH)
         return attn_fail(e, ATTN_BAD_USAGE, "--%s: more than %d bytes", t->name,
                          ATTN_DATA_PATH - 1);
+    if (!is_utf8(value))
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "--%s: no UTF-8, expected a name that config.json can hold", t->name);
     snprintf(to, ATTN_DATA_PATH, "%s", value);
     return NULL;
 }

@@ -106,8 +106,9 @@ static const char *copy_word(char *to, size_t size, const struct attn_json *memb
     const char *text = as_text(member);
 
     if (!text || strlen(text) >= size)
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: \"%s\": expected a word of less than %zu letters",
-                         name, member->name, size);
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "%.200s: \"%.64s\": expected a word of less than %zu letters", name,
+                         member->name, size);
     snprintf(to, size, "%s", text);
     return NULL;
 }
@@ -123,13 +124,17 @@ static const char *read_member(struct attn_settings *s, char precision[8],
     if (strcmp(member->name, "data-sha256") == 0)
         return copy_word(s->data_sha256, sizeof s->data_sha256, member, name, e);
     if (strcmp(member->name, "precision") == 0) return copy_word(precision, 8, member, name, e);
-    if (!t) return attn_fail(e, ATTN_BAD_INPUT, "%s: \"%s\" is no setting", name, member->name);
+    if (!t)
+        return attn_fail(e, ATTN_BAD_INPUT, "%.200s: \"%.64s\" is no setting", name, member->name);
+    if (!attn_setting_applies(t, attn_task_find(s->task)))
+        return attn_fail(e, ATTN_BAD_INPUT, "%.200s: \"%s\": task %s has no such setting", name,
+                         t->name, s->task);
     if (!text)
         return attn_fail(e, ATTN_BAD_INPUT,
-                         "%s: \"%s\": expected a number, a string, true or false", name,
+                         "%.200s: \"%.64s\": expected a number, a string, true or false", name,
                          member->name);
     if (attn_settings_set(s, t, text, &why))
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: %.400s", name, why.text);
+        return attn_fail(e, ATTN_BAD_INPUT, "%.200s: %.300s", name, why.text);
     return NULL;
 }
 
@@ -140,10 +145,11 @@ static const char *read_object(struct attn_settings *s, char precision[8],
     const char *wrong = NULL;
 
     if (root->type != ATTN_JSON_OBJECT)
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: expected a JSON object of settings", name);
+        return attn_fail(e, ATTN_BAD_INPUT, "%.350s: expected a JSON object of settings", name);
     task = attn_json_member(root, "task");
     if (!task || task->type != ATTN_JSON_STRING || !attn_task_find(task->text))
-        return attn_fail(e, ATTN_BAD_INPUT, "%s: expected \"task\" with the name of a task", name);
+        return attn_fail(e, ATTN_BAD_INPUT, "%.350s: expected \"task\" with the name of a task",
+                         name);
     attn_settings_default(s, attn_task_find(task->text));
     precision[0] = '\0';
     for (const struct attn_json *m = root->first; m && !wrong; m = m->next)

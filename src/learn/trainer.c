@@ -25,7 +25,7 @@ static const char *check_file(struct attn_settings *s, const char *path, struct 
     attn_free(bytes);
     if (s->data_sha256[0] && strcmp(s->data_sha256, found))
         return attn_fail(e, ATTN_BAD_INPUT,
-                         "%s: has changed: SHA-256 %.12s..., the settings say %.12s...", path,
+                         "%.350s: has changed: SHA-256 %.12s..., the settings say %.12s...", path,
                          found, s->data_sha256);
     memcpy(s->data_sha256, found, sizeof found);
     return NULL;
@@ -256,7 +256,7 @@ void attn_trainer_sample(struct attn_trainer *t, int tokens, double temperature,
 {
     struct attn_batch b = attn_batch_part(&t->batch, 0, 1);
     const int T = b.T, outputs = t->settings.model.outputs;
-    char label[16];
+    char label[256]; /* longer words are cut */
 
     b.tokens[0] = t->evaluation.tokens[0];
     b.T = 1;

@@ -1,7 +1,7 @@
 #include "attn/softmax.h"
 
-#include <tgmath.h>
 #include <string.h>
+#include <tgmath.h>
 
 #include "kernels/kernels.h"
 

@@ -153,7 +153,8 @@ static struct attn_signal add_input(struct builder *b)
 
     if (s->vocabulary == 0) return add_linear(b, in, "input", s->width);
     o = add_operation(b, &attn_op_embed, in, s->width);
-    const struct weight table = add_parameter(b, "embedding", s->vocabulary, (size_t)s->width, 0, 1);
+    const struct weight table =
+        add_parameter(b, "embedding", s->vocabulary, (size_t)s->width, 0, 1);
     o->w = table.w;
     o->dw = table.g;
     return o->out;
@@ -208,7 +209,8 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
     wq = named(b, layer, "wq", C, queries, std);
     wk = s->tied ? wq : named(b, layer, "wk", C, keys, std);
     wv = named(b, layer, "wv", C, values, std);
-    if (s->output) wo = named(b, layer, "wo", n.H * n.Dv, width, s->init / sqrt((double)(n.H * n.Dv)));
+    if (s->output)
+        wo = named(b, layer, "wo", n.H * n.Dv, width, s->init / sqrt((double)(n.H * n.Dv)));
     if (s->bias) {
         bq = named(b, layer, "bq", 1, queries, 0);
         bk = s->tied ? bq : named(b, layer, "bk", 1, keys, 0);

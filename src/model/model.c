@@ -47,6 +47,14 @@ static const char *check_heads(const struct attn_model_settings *s, struct attn_
     return NULL;
 }
 
+/* Neither infinite as an attn_real, nor 0 there, which has a meaning of its own. */
+static bool is_held(double x)
+{
+    const attn_real narrow = (attn_real)x;
+
+    return isfinite(narrow) && (narrow != 0 || x == 0);
+}
+
 const char *attn_model_check(const struct attn_model_settings *s, struct attn_error *e)
 {
     const char *wrong = check_names(s, e);
@@ -61,18 +69,21 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
         return attn_fail(e, ATTN_BAD_USAGE, "expected a vocabulary with ids, or real inputs");
     if (!(s->init > 0) || isinf(s->init))
         return attn_fail(e, ATTN_BAD_USAGE, "init: expected a number above 0");
-    const char *odd = held(s->scale) ? NULL : "scale";
-    if (!odd && (!held(s->softcap) || s->softcap < 0)) odd = "softcap";
-    if (odd)
-        return attn_fail(e, ATTN_BAD_USAGE, "%s: expected 0 (%s) or a%s number that a %s can hold",
-                         odd, *odd == 's' && odd[1] == 'c' ? "the kind's own" : "none",
-                         *odd == 's' && odd[1] == 'c' ? "" : " positive", attn_precision);
+    if (!is_held(s->scale))
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "scale: expected 0 (the kind's own) or a number that a %s can hold",
+                         attn_precision);
+    if (!is_held(s->softcap) || s->softcap < 0)
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "softcap: expected 0 (none) or a positive number that a %s can hold",
+                         attn_precision);
     return check_heads(s, e);
 }
 
 void attn_model_place(struct attn_model *m, struct attn_arena *arena,
                       const struct attn_model_settings *s, int B, int T)
 {
+    const bool rows_fit = (long long)B * T <= INT_MAX; /* src/math counts them in int */
     struct attn_arena measure = {0};
 
     *m = (struct attn_model){.settings = *s, .B = B, .T = T};
@@ -90,9 +101,10 @@ void attn_model_place(struct attn_model *m, struct attn_arena *arena,
     m->pooled_counted = attn_arena_take(arena, (size_t)B, 1);
     m->pooled_values = attn_arena_reals(arena, attn_size_mul((size_t)B, (size_t)s->outputs));
     if (!arena->base) {
-        attn_arena_take(arena, measure.used, 1);
+        attn_arena_take(arena, rows_fit ? measure.used : SIZE_MAX, 1);
         return;
     }
+    assert(rows_fit);
     const size_t before = arena->used;
     attn_model_list(m, arena);
     assert(arena->used - before == measure.used);

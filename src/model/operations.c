@@ -97,8 +97,7 @@ static void attention_backward(struct attn_operation *o, const struct attn_batch
     attn_layer_backward(&o->grads, o->out.grad, &o->saved, o->in.value, NULL, &o->weights, &layer);
 }
 
-const struct attn_operation_type attn_op_attention = {attention_forward,
-                                                      attention_backward};
+const struct attn_operation_type attn_op_attention = {attention_forward, attention_backward};
 
 /* Also the first operation on real inputs: then in->value is NULL, and so is in->grad. */
 static const attn_real *linear_input(const struct attn_operation *o, const struct attn_batch *b)
@@ -130,8 +129,7 @@ static void activation_backward(struct attn_operation *o, const struct attn_batc
     o->activation->backward(o->in.grad, o->out.grad, o->in.value, reals_of(o->in, b));
 }
 
-const struct attn_operation_type attn_op_activation = {activation_forward,
-                                                       activation_backward};
+const struct attn_operation_type attn_op_activation = {activation_forward, activation_backward};
 
 static void residual_forward(struct attn_operation *o, const struct attn_batch *b)
 {
@@ -143,8 +141,7 @@ static void residual_backward(struct attn_operation *o, const struct attn_batch 
     attn_residual_backward(o->in.grad, o->branch.grad, o->out.grad, reals_of(o->in, b));
 }
 
-const struct attn_operation_type attn_op_residual = {residual_forward,
-                                                     residual_backward};
+const struct attn_operation_type attn_op_residual = {residual_forward, residual_backward};
 
 static void pool_forward(struct attn_operation *o, const struct attn_batch *b)
 {

@@ -1,7 +1,7 @@
-/* sequence.h - what the tasks on one sequence of symbols share: `length`
+/* sequence.h (private) - what the tasks on one sequence of symbols share: `length`
  * tokens, each uniform over `symbols` symbols, that all positions may see. */
-#ifndef ATTN_SEQUENCE_H
-#define ATTN_SEQUENCE_H
+#ifndef ATTN_SRC_SEQUENCE_H
+#define ATTN_SRC_SEQUENCE_H
 
 #include "attn/task.h"
 

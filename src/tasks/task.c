@@ -1,6 +1,7 @@
 #include "attn/task.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "attn/embedding.h"
@@ -28,8 +29,7 @@ const char *attn_dataset_open(struct attn_dataset *d, const struct attn_task *ta
 {
     const char *problem;
 
-    *d =
-        (struct attn_dataset){.task = task, .options = *options, .unigram_loss = __builtin_nan("")};
+    *d = (struct attn_dataset){.task = task, .options = *options, .unigram_loss = (double)NAN};
     problem = task->open(d, e);
     if (problem) *d = (struct attn_dataset){0}; /* so that closing it does no harm */
     return problem;

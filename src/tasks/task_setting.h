@@ -1,6 +1,6 @@
-/* task_setting.h - the settings of a task, looked at before they are used. */
-#ifndef ATTN_TASK_SETTING_H
-#define ATTN_TASK_SETTING_H
+/* task_setting.h (private) - the settings of a task, looked at before they are used. */
+#ifndef ATTN_SRC_TASK_SETTING_H
+#define ATTN_SRC_TASK_SETTING_H
 
 #include "attn/error.h"
 

@@ -125,10 +125,11 @@ static const char *check_text(const char *text, size_t size, const char *path, s
         const int32_t code = attn_utf8_next(&at, end);
 
         if (code < 0)
-            return attn_fail(e, ATTN_BAD_INPUT, "%s: not UTF-8 at byte offset %zu", path, offset);
+            return attn_fail(e, ATTN_BAD_INPUT, "%.350s: not UTF-8 at byte offset %zu", path,
+                             offset);
         if (is_control(code))
             return attn_fail(e, ATTN_BAD_INPUT,
-                             "%s: no text: control character 0x%02x at byte offset %zu", path,
+                             "%.350s: no text: control character 0x%02x at byte offset %zu", path,
                              (unsigned)code, offset);
     }
     return NULL;
@@ -178,8 +179,9 @@ const char *attn_corpus_open(struct attn_corpus *c, const char *path, bool words
     if (!problem) {
         c->tokens = count_tokens(begin, end, words);
         if (c->tokens < 2)
-            problem = attn_fail(e, ATTN_BAD_INPUT, "%s: %s; expected a text of at least 2 tokens",
-                                path, c->tokens ? "only one token" : "empty");
+            problem =
+                attn_fail(e, ATTN_BAD_INPUT, "%.350s: %s; expected a text of at least 2 tokens",
+                          path, c->tokens ? "only one token" : "empty");
     }
     if (!problem) problem = read_tokens(c, begin, end, words, most, e);
     if (problem) attn_corpus_close(c);

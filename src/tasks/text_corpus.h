@@ -1,12 +1,12 @@
-/* text_corpus.h - a text file as a row of token ids.
+/* text_corpus.h (private) - a text file as a row of token ids.
  *
  * A token is a character or a word as text_split.h has it. CRLF is read as LF,
  * and a byte order mark at the start is skipped; but for that, the tokens' texts
  * put together are the file again.
  *
  * Cost      O(n) for n bytes, and O(v log v) to order v different tokens. */
-#ifndef ATTN_TEXT_CORPUS_H
-#define ATTN_TEXT_CORPUS_H
+#ifndef ATTN_SRC_TEXT_CORPUS_H
+#define ATTN_SRC_TEXT_CORPUS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* text_split.h - where one token of a text ends and the next begins.
+/* text_split.h (private) - where one token of a text ends and the next begins.
  *
  * A token is a character, or with `words` a word: a run of letters, digits and
  * apostrophes between them; any other character, and each Chinese, Japanese or
  * Korean one, is a token of its own. CRLF is the token LF. */
-#ifndef ATTN_TEXT_SPLIT_H
-#define ATTN_TEXT_SPLIT_H
+#ifndef ATTN_SRC_TEXT_SPLIT_H
+#define ATTN_SRC_TEXT_SPLIT_H
 
 #include <stdbool.h>
 
