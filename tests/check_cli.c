@@ -265,6 +265,31 @@ START_TEST(output_that_cannot_be_written)
 }
 END_TEST
 
+START_TEST(a_word_for_the_shell)
+{
+    static const char *const words[][2] = {
+        {"runs/recall-1", "runs/recall-1"},
+        {"a b", "'a b'"},
+        {"", "''"},
+        {"it's", "'it'\\''s'"},
+        {"$HOME*;~", "'$HOME*;~'"},
+        {"\xe7\x90\x83", "'\xe7\x90\x83'"},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char *quoted = NULL;
+        size_t size;
+        FILE *out = open_memstream(&quoted, &size);
+        cli_print_word(out, words[i][0]);
+        ck_assert_int_eq(fclose(out), 0);
+        ck_assert_str_eq(quoted, words[i][1]);
+        ck_assert_int_eq(run("printf %%s %s", quoted), 0);
+        ck_assert_str_eq(run_output, words[i][0]);
+        free(quoted);
+    }
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "a line", a_line, sizeof lines / sizeof *lines);
@@ -273,5 +298,6 @@ void add_tests(Suite *suite)
     add_test(suite, "help", help);
     add_test(suite, "version", version);
     add_test(suite, "a table made at run time", a_table_made_at_run_time);
+    add_test(suite, "a word for the shell", a_word_for_the_shell);
     add_test(suite, "output that cannot be written", output_that_cannot_be_written);
 }

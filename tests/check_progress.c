@@ -116,6 +116,9 @@ START_TEST(what_is_unknown_is_left_out)
     p.target_mass = (double)INFINITY;
     progress_line(line, sizeof line, &p, 80);
     ck_assert_str_eq(line, "step 7/100  loss nan  accuracy 0.500");
+    p.loss = -unknown;
+    progress_line(line, sizeof line, &p, 80);
+    ck_assert_str_eq(line, "step 7/100  loss nan  accuracy 0.500");
     p.loss = 123456;
     progress_line(line, sizeof line, &p, 80);
     ck_assert_str_eq(line, "step 7/100  loss 1.235e+05  accuracy 0.500");

@@ -171,6 +171,48 @@ START_TEST(other_settings_are_refused_by_name)
 }
 END_TEST
 
+/* A directory may be somebody else's: what no config.json explains is not touched. */
+START_TEST(files_of_others_are_kept)
+{
+    const struct attn_settings s = small_settings();
+    char *where = directory("run");
+    struct attn_run r;
+    struct attn_error e;
+
+    ck_assert_int_eq(run("mkdir '%s' && echo mine > '%s/metrics.tsv'", where, where), 0);
+    ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, &e));
+    ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
+    ck_assert_msg(strstr(e.text, "metrics.tsv") && strstr(e.text, "--force"), "%s", e.text);
+    ck_assert_int_eq(
+        run("grep -qx mine '%s/metrics.tsv' && ! test -e '%s/config.json'", where, where), 0);
+    expect_fine(attn_run_open(&r, where, &s, NULL, true, &e));
+    attn_run_close(&r);
+}
+END_TEST
+
+/* Rows that are gone cannot be made again: a run without them does not go on. */
+START_TEST(lost_rows_are_told)
+{
+    static const char *const damage[] = {"rm '%s/metrics.tsv'", "sed -i 1d '%s/metrics.tsv'",
+                                         ": > '%s/metrics.tsv'"};
+    const struct attn_settings s = small_settings();
+    char *where = directory("run"), command[512];
+    struct attn_run r;
+    struct attn_error e;
+
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        ck_assert_int_eq(run("rm -rf '%s'", where), 0);
+        train(where, &s, 3);
+        snprintf(command, sizeof command, damage[i], where);
+        ck_assert_int_eq(run("%s", command), 0);
+        ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, &e));
+        ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
+        ck_assert_msg(strstr(e.text, "metrics.tsv"), "%s", e.text);
+        ck_assert_int_eq(attn_alloc_live(), 0);
+    }
+}
+END_TEST
+
 START_TEST(two_processes_cannot_train_in_one_place)
 {
     const struct attn_settings s = small_settings();
@@ -282,6 +324,8 @@ void add_tests(Suite *suite)
     add_test(suite, "killed", a_killed_run_goes_on);
     add_test(suite, "finished", a_finished_run_tells_its_result_again);
     add_test(suite, "other settings", other_settings_are_refused_by_name);
+    add_test(suite, "files of others", files_of_others_are_kept);
+    add_test(suite, "lost rows", lost_rows_are_told);
     add_test(suite, "lock", two_processes_cannot_train_in_one_place);
     add_test(suite, "no directory", a_directory_that_cannot_be_is_told);
     add_test(suite, "divergence", divergence_keeps_the_last_good_checkpoint);

@@ -247,6 +247,37 @@ START_TEST(marks_without_end_fit)
 }
 END_TEST
 
+static const struct {
+    const char *text, *shown;
+} texts[] = {
+    {"", ""},
+    {"one line\n\ttwo\n", "one line\n\ttwo\n"},
+    {"\xe7\xaf\xae\xe7\x90\x83 e\xcc\x81", "\xe7\xaf\xae\xe7\x90\x83 e\xcc\x81"},
+    {"\033[31m\a\r\x7f", "\\x1B[31m\\x07\\x0D\\x7F"},
+    {"\xc2\x9b"
+     "31m\xc2\x85",
+     "\\x9B31m\\x85"}, /* CSI and NEL in one code point each */
+    {"a\xe2\x80\xae"
+     "b\xe2\x81\xa6"
+     "c",
+     "a?b?c"}, /* an override and an isolate */
+    {"\xd9\x85\xe2\x80\x8c\xd9\x87", "\xd9\x85\xe2\x80\x8c\xd9\x87"}, /* a non-joiner */
+    {"\xff\xc3", "??"},
+};
+
+START_TEST(text_moves_no_cursor)
+{
+    char *shown = NULL;
+    size_t size;
+    FILE *out = open_memstream(&shown, &size);
+
+    terminal_print_text(out, texts[_i].text);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_str_eq(shown, texts[_i].shown);
+    free(shown);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "color", color_by_option_environment_and_stream,
@@ -257,4 +288,5 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "label", label_in_exact_columns, sizeof labels / sizeof *labels);
     add_test(suite, "random labels", any_bytes_are_safe_and_aligned);
     add_test(suite, "marks", marks_without_end_fit);
+    add_loop_test(suite, "text", text_moves_no_cursor, sizeof texts / sizeof *texts);
 }

@@ -259,6 +259,38 @@ START_TEST(a_short_text_is_trained_on_itself)
 }
 END_TEST
 
+/* Half of the text are the one-character form of ESC [. */
+START_TEST(a_sample_moves_no_cursor)
+{
+    const char *d = new_directory("run"), *file = new_directory("text.txt");
+
+    ck_assert_int_eq(run("for i in 1 2 3 4 5 6 7 8 9; do printf 'a\\302\\233'; done > '%s'", file),
+                     0);
+    ck_assert_int_eq(run("PATH=/nonexistent %s --task text --data '%s' --steps 1 --out '%s'",
+                         program(), file, d),
+                     0);
+    ck_assert_msg(strstr(run_output, "\\x9B") && !strstr(run_output, "\xc2\x9b"), "%s", run_output);
+}
+END_TEST
+
+/* What is said when it stops can be given to a shell. */
+START_TEST(the_way_to_go_on_can_be_pasted)
+{
+    const char *d = new_directory("it's a run");
+    char *command;
+
+    ck_assert_int_eq(run("%s %s --steps 3 --max-seconds 1e-6 --out \"%s\"", program(), small, d),
+                     85);
+    command = strstr(run_output, "go on with: ");
+    ck_assert_ptr_nonnull(command);
+    command = strdup(command + strlen("go on with: "));
+    command[strcspn(command, "\n")] = '\0';
+    ck_assert_msg(run("%s -q", command) == 0, "%s", run_output);
+    ck_assert_double_eq(number_in_result(d, "steps"), 3);
+    free(command);
+}
+END_TEST
+
 START_TEST(it_trains_without_gnuplot)
 {
     const char *d = new_directory("run");
@@ -307,6 +339,8 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "mistakes", mistakes_are_told, sizeof mistakes / sizeof *mistakes);
     add_loop_test(suite, "bad text", a_bad_text_is_told, 3);
     add_test(suite, "short text", a_short_text_is_trained_on_itself);
+    add_test(suite, "sample", a_sample_moves_no_cursor);
+    add_test(suite, "go on", the_way_to_go_on_can_be_pasted);
     add_test(suite, "no gnuplot", it_trains_without_gnuplot);
     add_test(suite, "cannot write", results_that_cannot_be_written_are_told);
     add_test(suite, "help", help_version_and_list);

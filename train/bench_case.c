@@ -57,9 +57,10 @@ static void fill(attn_real *x, size_t n, uint32_t index)
     attn_rng_fill_normal(&rng, x, n, 1);
 }
 
-static const char *open_case(struct layer_case *c, const struct bench_size *s, bool causal,
+static const char *open_case(struct layer_case *c, const struct bench_plan *plan,
                              struct attn_error *e)
 {
+    const struct bench_size *s = plan->size;
     const int D = s->C / s->H;
     const size_t rows = (size_t)s->B * (size_t)s->T * (size_t)s->C;
     struct attn_arena arena = {0};
@@ -69,7 +70,8 @@ static const char *open_case(struct layer_case *c, const struct bench_size *s, b
                                        .Co = s->C,
                                        .core = {.n = {s->B, s->H, s->H, s->T, s->T, D, D},
                                                 .kind = attn_kind_find("dot"),
-                                                .mask = {.causal = causal},
+                                                .mask = {.causal = plan->causal},
+                                                .way = plan->way,
                                                 .no_weights = true}}};
     if (attn_layer_ready(&c->layer, e)) return e->text;
     place(c, s, &arena);
@@ -138,8 +140,7 @@ static void smallest_and_median(double *x, int n, double *smallest, double *medi
     *median = x[n / 2];
 }
 
-const char *bench_case(struct bench_times *t, const struct bench_size *s, bool causal,
-                       double seconds, struct attn_error *e)
+const char *bench_case(struct bench_times *t, const struct bench_plan *plan, struct attn_error *e)
 {
     enum { MOST = 20000, BURST = 20 };
     double *f = calloc(3 * MOST, sizeof *f), *b = f + MOST, *both = b + MOST;
@@ -147,19 +148,19 @@ const char *bench_case(struct bench_times *t, const struct bench_size *s, bool c
     int n = 0;
 
     if (!f) return attn_fail_memory(e, "times");
-    if (open_case(&c, s, causal, e)) {
+    if (open_case(&c, plan, e)) {
         free(f);
         return e->text;
     }
     *t = (struct bench_times){0};
-    step(&c, s, &f[0], &b[0]); /* warms caches and pages */
-    const double end = now() + seconds;
+    step(&c, plan->size, &f[0], &b[0]); /* warms caches and pages */
+    const double end = now() + plan->seconds;
     while (n < MOST && (n < 3 || now() < end)) {
         if (n % BURST == 0) {
             const double peak = measure_peak();
             if (peak > t->peak) t->peak = peak;
         }
-        step(&c, s, &f[n], &b[n]);
+        step(&c, plan->size, &f[n], &b[n]);
         both[n] = f[n] + b[n];
         n++;
     }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "attn/error.h"
+#include "attn/attention.h"
 
 struct bench_size {
     const char *name;
@@ -26,8 +26,16 @@ struct bench_times {
  * twice counts once. */
 double bench_operations(const struct bench_size *s, bool causal);
 
-/* Times steps for about `seconds`, between bursts of multiply-adds. */
-ATTN_MUST_CHECK const char *bench_case(struct bench_times *t, const struct bench_size *s,
-                                       bool causal, double seconds, struct attn_error *e);
+/* What to time, and for about how long. */
+struct bench_plan {
+    const struct bench_size *size;
+    bool causal;
+    enum attn_way way;
+    double seconds;
+};
+
+/* Times steps, between bursts of multiply-adds. */
+ATTN_MUST_CHECK const char *bench_case(struct bench_times *t, const struct bench_plan *plan,
+                                       struct attn_error *e);
 
 #endif

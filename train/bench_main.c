@@ -14,17 +14,22 @@
 
 #define PROGRAM "bench"
 
-enum bench_option { SIZE, ISA, SECONDS, JSON };
+enum bench_option { SIZE, ISA, WAY, SECONDS, JSON };
+
+static const char *const ways[] = {
+    [ATTN_WAY_CHOOSE] = "choose", [ATTN_WAY_PLAIN] = "plain", [ATTN_WAY_STREAMING] = "streaming"};
 
 static const struct cli_option options[] = {
     [SIZE] = {"size", 0, "NAME", "one size only (--list tells which)", "all", NULL},
     [ISA] = {"isa", 0, "NAME", "generic, avx2 or avx512", "best", NULL},
+    [WAY] = {"way", 0, "NAME", "choose, plain (keeps P) or streaming", "choose", NULL},
     [SECONDS] = {"seconds", 0, "S", "time for each row", "1", NULL},
     [JSON] = {"json", 0, NULL, "a JSON object a line", NULL, NULL},
 };
 
 struct bench {
     const struct bench_size *size;
+    enum attn_way way;
     double seconds;
     bool json;
 };
@@ -33,6 +38,7 @@ static const char *take(void *context, const struct cli_option *option, const ch
                         struct attn_error *e)
 {
     struct bench *b = context;
+    int choice;
 
     switch ((enum bench_option)(option - options)) {
     case SIZE:
@@ -41,6 +47,10 @@ static const char *take(void *context, const struct cli_option *option, const ch
                        : attn_fail(e, ATTN_BAD_USAGE, "--size %s: --list names the sizes", value);
     case ISA:
         return setenv("ATTN_CPU", value, 1) ? attn_fail_memory(e, "environment") : NULL;
+    case WAY:
+        if (cli_choice(&choice, option, value, ways, sizeof ways / sizeof *ways, e)) return e->text;
+        b->way = (enum attn_way)choice;
+        return NULL;
     case SECONDS:
         return cli_number(&b->seconds, option, value, DBL_MIN, 1e6, e);
     case JSON:
@@ -64,25 +74,25 @@ struct outcome {
 };
 
 /* In a process of its own, so that its memory is its own. */
-static const char *run_apart(struct outcome *o, const struct bench_size *s, bool causal,
-                             double seconds, struct attn_error *e)
+static const char *run_apart(struct outcome *o, const struct bench_plan *plan, struct attn_error *e)
 {
     struct rusage used;
     int channel[2], status;
     pid_t child;
 
     if (pipe(channel) || (child = fork()) < 0)
-        return attn_fail(e, ATTN_OUT_OF_MEMORY, "no process for %s", s->name);
+        return attn_fail(e, ATTN_OUT_OF_MEMORY, "no process for %s", plan->size->name);
     if (child == 0) {
         *o = (struct outcome){0};
-        if (bench_case(&o->times, s, causal, seconds, &o->error)) o->times.rounds = 0;
+        if (bench_case(&o->times, plan, &o->error)) o->times.rounds = 0;
         _exit(write(channel[1], o, sizeof *o) != sizeof *o);
     }
     close(channel[1]);
     const bool whole = read(channel[0], o, sizeof *o) == sizeof *o;
     close(channel[0]);
     if (wait4(child, &status, 0, &used) != child || !whole || status)
-        return attn_fail(e, ATTN_CHECK_FAILED, "%s: the measuring process ended early", s->name);
+        return attn_fail(e, ATTN_CHECK_FAILED, "%s: the measuring process ended early",
+                         plan->size->name);
     o->rss = (double)used.ru_maxrss * 1024;
     if (o->error.fault) {
         *e = o->error;
@@ -138,7 +148,8 @@ static const char *measure(const struct bench *b, struct attn_error *e)
     for (const struct bench_size *s = bench_sizes; s->name; s++)
         for (int causal = 0; causal < 2; causal++) {
             if (b->size && b->size != s) continue;
-            if (run_apart(&o, s, causal, b->seconds, e)) return e->text;
+            const struct bench_plan plan = {s, causal, b->way, b->seconds};
+            if (run_apart(&o, &plan, e)) return e->text;
             const double rate = bench_operations(s, causal) / o.times.step;
             if (b->json)
                 print_json(s, causal, &o, rate / 1e9, 100 * rate / o.times.peak);

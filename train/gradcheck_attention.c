@@ -14,7 +14,16 @@ double gradcheck_softcap(int level, double std)
     return level ? 1.5 * std * std : 0;
 }
 
-enum factor { KIND, MASK, HEADS, SCALE, SOFTCAP, LAYOUT, SHAPE, WIDTH, STD, FACTORS };
+enum factor { KIND, MASK, WAY, HEADS, SCALE, SOFTCAP, LAYOUT, SHAPE, WIDTH, STD, FACTORS };
+
+const char *const gradcheck_way_names[] = {"plain", "streaming", NULL};
+const enum attn_way gradcheck_ways[] = {ATTN_WAY_PLAIN, ATTN_WAY_STREAMING};
+
+const char *gradcheck_way_check(const struct attn_attention *a, struct attn_error *e)
+{
+    if (attn_attention_way(a) == a->way) return NULL;
+    return attn_fail(e, ATTN_BAD_USAGE, "%s has no such way", attn_kind_name(a->kind));
+}
 
 static const char *const layouts[] = {"rows", "heads", NULL};
 static const char *const shape_names[] = {"1x4x4", "2x3x3", "2x3x5", "1x5x3", NULL};
@@ -33,6 +42,17 @@ static int level(const int *choice, enum factor f)
     return choice[f] == GRADCHECK_OPEN ? 0 : choice[f];
 }
 
+void gradcheck_attention_strides(struct attn_attention *a,
+                                 struct attn_stride (*stride)(int T, int H, int D))
+{
+    const struct attn_shape n = a->n;
+
+    a->q = stride(n.Tq, n.H, n.D);
+    a->k = stride(n.Tk, n.Hkv, n.D);
+    a->v = stride(n.Tk, n.Hkv, n.Dv);
+    a->o = stride(n.Tq, n.H, n.Dv);
+}
+
 static struct attn_attention settings(const int *choice)
 {
     const int shape = level(choice, SHAPE), width = level(choice, WIDTH);
@@ -46,22 +66,13 @@ static struct attn_attention settings(const int *choice)
               .D = widths[width].D,
               .Dv = widths[width].Dv},
         .kind = attn_kinds[level(choice, KIND)],
+        .way = gradcheck_ways[level(choice, WAY)],
         .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
         .softcap = (attn_real)gradcheck_softcap(level(choice, SOFTCAP), stds[level(choice, STD)]),
     };
-    const struct attn_shape n = a.n;
 
-    if (level(choice, LAYOUT) == 0) {
-        a.q = attn_stride_rows(n.Tq, n.H, n.D);
-        a.k = attn_stride_rows(n.Tk, n.Hkv, n.D);
-        a.v = attn_stride_rows(n.Tk, n.Hkv, n.Dv);
-        a.o = attn_stride_rows(n.Tq, n.H, n.Dv);
-    } else {
-        a.q = attn_stride_heads(n.Tq, n.H, n.D);
-        a.k = attn_stride_heads(n.Tk, n.Hkv, n.D);
-        a.v = attn_stride_heads(n.Tk, n.Hkv, n.Dv);
-        a.o = attn_stride_heads(n.Tq, n.H, n.Dv);
-    }
+    gradcheck_attention_strides(&a,
+                                level(choice, LAYOUT) == 0 ? attn_stride_rows : attn_stride_heads);
     return a;
 }
 
@@ -70,6 +81,7 @@ static const char *conflict(const int *choice, struct attn_error *e)
 {
     struct attn_attention a = settings(choice);
 
+    if (gradcheck_way_check(&a, e)) return e->text;
     gradcheck_mask_make(NULL, &a, level(choice, MASK));
     return attn_attention_check(&a, e);
 }
@@ -96,20 +108,18 @@ static size_t volume(int a, int b, int c, int d)
     return (size_t)a * (size_t)b * (size_t)c * (size_t)d;
 }
 
-static void make(struct gradcheck_subject *s, const int *choice)
+void gradcheck_attention_make(struct gradcheck_subject *s, const struct attn_attention *a, int mask)
 {
     struct gradcheck_attention_case *c = gradcheck_take(s, sizeof *c);
-    const struct attn_attention a = settings(choice);
-    const struct attn_shape n = a.n;
-    const size_t weights = attn_kind_weights(a.kind, n);
+    const struct attn_shape n = a->n;
+    const size_t weights = attn_kind_weights(a->kind, n);
 
-    s->std = stds[choice[STD]];
-    c->a = a;
+    c->a = *a;
     c->q = *gradcheck_tensor_new(s, "q", volume(n.B, n.H, n.Tq, n.D));
     c->k = *gradcheck_tensor_new(s, "k", volume(n.B, n.Hkv, n.Tk, n.D));
     c->v = *gradcheck_tensor_new(s, "v", volume(n.B, n.Hkv, n.Tk, n.Dv));
     if (weights) c->weights = *gradcheck_tensor_new(s, "weights", weights);
-    c->dbias = gradcheck_mask_make(s, &c->a, choice[MASK]);
+    c->dbias = gradcheck_mask_make(s, &c->a, mask);
     c->outputs = volume(n.B, n.H, n.Tq, n.Dv);
     c->o = gradcheck_take(s, c->outputs * sizeof *c->o);
     c->G = gradcheck_draw(s, c->outputs);
@@ -119,9 +129,18 @@ static void make(struct gradcheck_subject *s, const int *choice)
     s->backward = backward;
 }
 
+static void make(struct gradcheck_subject *s, const int *choice)
+{
+    const struct attn_attention a = settings(choice);
+
+    s->std = stds[choice[STD]];
+    gradcheck_attention_make(s, &a, choice[MASK]);
+}
+
 static const struct gradcheck_factor factors[FACTORS] = {
     [KIND] = {.name = "kind", .level = gradcheck_kind_level},
     [MASK] = {.name = "mask", .level = gradcheck_mask_level},
+    [WAY] = {.name = "way", .levels = gradcheck_way_names},
     [HEADS] = {.name = "heads", .levels = gradcheck_head_names},
     [SCALE] = {.name = "scale", .levels = gradcheck_scale_names},
     [SOFTCAP] = {.name = "softcap", .levels = gradcheck_softcap_names},

@@ -14,6 +14,17 @@ struct gradcheck_attention_case {
     size_t outputs;
 };
 
+/* Strides of all four arrays, and the subject: mask is a level of gradcheck_masks.h. */
+void gradcheck_attention_strides(struct attn_attention *a,
+                                 struct attn_stride (*stride)(int T, int H, int D));
+void gradcheck_attention_make(struct gradcheck_subject *s, const struct attn_attention *a,
+                              int mask);
+
+/* The two ways, and NULL or that a kind has not the one that is asked for. */
+extern const char *const gradcheck_way_names[];
+extern const enum attn_way gradcheck_ways[];
+const char *gradcheck_way_check(const struct attn_attention *a, struct attn_error *e);
+
 /* Head counts as levels of a factor: query heads, and key heads where they are fewer. */
 struct gradcheck_heads {
     int H, Hkv;

@@ -10,6 +10,7 @@ enum factor {
     KIND,
     POSITION,
     MASK,
+    WAY,
     HEADS,
     SCALE,
     SOFTCAP,
@@ -57,6 +58,7 @@ static struct attn_layer settings(const int *choice)
                        .D = widths[width].D,
                        .Dv = widths[width].Dv},
                  .kind = attn_kinds[level(choice, KIND)],
+                 .way = gradcheck_ways[level(choice, WAY)],
                  .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
                  .softcap = (attn_real)gradcheck_softcap(level(choice, SOFTCAP),
                                                          gradcheck_std[level(choice, STD)])},
@@ -75,6 +77,7 @@ static const char *conflict(const int *choice, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_USAGE, "tied weights need as many key heads as query heads");
     if (level(choice, TIED) && l.C != l.Cy)
         return attn_fail(e, ATTN_BAD_USAGE, "tied weights need x and y of the same width");
+    if (gradcheck_way_check(&l.core, e)) return e->text;
     gradcheck_mask_make(NULL, &l.core, level(choice, MASK));
     return attn_layer_ready(&l, e);
 }
@@ -194,6 +197,7 @@ static const struct gradcheck_factor factors[FACTORS] = {
     [KIND] = {.name = "kind", .level = gradcheck_kind_level},
     [POSITION] = {.name = "position", .level = gradcheck_position_level},
     [MASK] = {.name = "mask", .level = gradcheck_layer_mask_level},
+    [WAY] = {.name = "way", .levels = gradcheck_way_names},
     [HEADS] = {.name = "heads", .levels = gradcheck_head_names},
     [SCALE] = {.name = "scale", .levels = gradcheck_scale_names},
     [SOFTCAP] = {.name = "softcap", .levels = gradcheck_softcap_names},

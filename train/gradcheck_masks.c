@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* One matrix for all sequences and heads, one per head, or one each. */
 enum share { ABSENT, SHARED, PER_HEAD, PER_MAP };
@@ -47,6 +48,15 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 const char *gradcheck_mask_level(int i)
 {
     return i < VARIANTS ? variants[i].name : NULL;
+}
+
+int gradcheck_mask_find(const char *name)
+{
+    int i = 0;
+
+    while (i < VARIANTS && strcmp(variants[i].name, name)) i++;
+    assert(i < VARIANTS);
+    return i;
 }
 
 const char *gradcheck_layer_mask_level(int i)

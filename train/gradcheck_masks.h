@@ -6,6 +6,7 @@
 #include "gradcheck_subject.h"
 
 const char *gradcheck_mask_level(int i);       /* all of them */
+int gradcheck_mask_find(const char *name);     /* the level of that name */
 const char *gradcheck_layer_mask_level(int i); /* without slopes, which a position brings */
 
 /* Sets a->mask for the sizes in a. A bias becomes the tensor "bias" of s; its gradient is

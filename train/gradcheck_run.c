@@ -64,13 +64,6 @@ static void add_comparison(struct gradcheck_row *row, const struct gradcheck_com
     row->worst.element_estimate = fmax(row->worst.element_estimate, c->element_estimate);
 }
 
-static bool has_verdict(const struct gradcheck_comparison *c, int n, enum gradcheck_verdict v)
-{
-    for (int i = 0; i < n; i++)
-        if (c[i].verdict == v) return true;
-    return false;
-}
-
 static void check_once(struct gradcheck_subject *s, struct gradcheck_comparison *result,
                        const struct gradcheck_topic *t, const int *choice,
                        const struct gradcheck_plan *plan, uint32_t topic, uint32_t draw)
@@ -85,21 +78,35 @@ static void check_once(struct gradcheck_subject *s, struct gradcheck_comparison 
 }
 
 /* Values that cannot show anything, refused or vacuous, are drawn anew a few
- * times. Never where a gradient was convicted: only the differences may ask for
- * other values, not the comparison. */
+ * times. A gradient that was convicted once stays so: only the differences may
+ * ask for other values, not the comparison. */
+static bool needs_other_values(const struct gradcheck_comparison *c)
+{
+    return c->verdict == GRADCHECK_REFUSED || c->verdict == GRADCHECK_VACUOUS;
+}
+
+static int keep_convictions(struct gradcheck_comparison *c, const struct gradcheck_comparison *last,
+                            int n)
+{
+    int open = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (c[i].verdict != GRADCHECK_WRONG) c[i] = last[i];
+        open += needs_other_values(&c[i]);
+    }
+    return open;
+}
+
 static void check_configuration(struct gradcheck_result *r, struct gradcheck_subject *s,
                                 const struct gradcheck_topic *t, const int *choice,
                                 const struct gradcheck_plan *plan, uint32_t topic, uint32_t index)
 {
     enum { DRAWS = 64 };
-    struct gradcheck_comparison c[GRADCHECK_TENSORS];
+    struct gradcheck_comparison c[GRADCHECK_TENSORS] = {0}, last[GRADCHECK_TENSORS];
 
     for (uint32_t draw = 0; draw < DRAWS; draw++) {
-        check_once(s, c, t, choice, plan, topic, index * DRAWS + draw);
-        if (has_verdict(c, s->tensors, GRADCHECK_WRONG)) break;
-        if (!has_verdict(c, s->tensors, GRADCHECK_REFUSED) &&
-            !has_verdict(c, s->tensors, GRADCHECK_VACUOUS))
-            break;
+        check_once(s, last, t, choice, plan, topic, index * DRAWS + draw);
+        if (!keep_convictions(c, last, s->tensors)) break;
         if (draw + 1 < DRAWS) r->redrawn++;
     }
     r->configurations++;

@@ -31,7 +31,8 @@ const char *gradcheck_kind_level(int i);
 const char *gradcheck_position_level(int i);
 const char *gradcheck_activation_level(int i);
 
-extern const struct gradcheck_topic gradcheck_attention, gradcheck_layer, gradcheck_model;
+extern const struct gradcheck_topic gradcheck_attention, gradcheck_streaming, gradcheck_layer,
+    gradcheck_model;
 extern const struct gradcheck_topic gradcheck_linear, gradcheck_embedding, gradcheck_layernorm,
     gradcheck_activation, gradcheck_residual, gradcheck_pool;
 extern const struct gradcheck_topic gradcheck_softmax, gradcheck_cross_entropy, gradcheck_mse;

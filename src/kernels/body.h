@@ -53,12 +53,29 @@ static inline vec choose(ivec mask, vec a, vec b)
     return (vec)(((ivec)a & mask) | ((ivec)b & ~mask));
 }
 
+/* Across a vector by halves: as many dependent steps as LANES has bits. */
 static inline attn_real add_lanes(vec v)
 {
-    attn_real sum = 0;
+    attn_real x[LANES];
 
-    for (int i = 0; i < LANES; i++) sum += v[i];
-    return sum;
+    store(x, v);
+#pragma GCC unroll 8
+    for (int half = LANES / 2; half > 0; half /= 2)
+#pragma GCC unroll 16
+        for (int i = 0; i < half; i++) x[i] += x[i + half];
+    return x[0];
+}
+
+static inline attn_real max_lanes(vec v)
+{
+    attn_real x[LANES];
+
+    store(x, v);
+#pragma GCC unroll 8
+    for (int half = LANES / 2; half > 0; half /= 2)
+#pragma GCC unroll 16
+        for (int i = 0; i < half; i++) x[i] = x[i] > x[i + half] ? x[i] : x[i + half];
+    return x[0];
 }
 
 /* rows and vectors are constants at each call, so that the accumulators stay in registers. */
@@ -177,8 +194,8 @@ static attn_real max(const attn_real *x, size_t n)
         a = choose(v > a, v, a);
     }
     for (; i < n; i++) best = x[i] > best ? x[i] : best;
-    for (int j = 0; j < LANES; j++) best = a[j] > best ? a[j] : best;
-    return best;
+    const attn_real top = max_lanes(a);
+    return top > best ? top : best;
 }
 
 static void axpy(attn_real *y, attn_real a, const attn_real *x, size_t n)

@@ -67,8 +67,9 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
                          s->layers, s->width, s->outputs, s->mlp, s->head_width);
     if (s->vocabulary < 0 || (s->vocabulary ? s->fields : s->features) < 1)
         return attn_fail(e, ATTN_BAD_USAGE, "expected a vocabulary with ids, or real inputs");
-    if (!(s->init > 0) || isinf(s->init))
-        return attn_fail(e, ATTN_BAD_USAGE, "init: expected a number above 0");
+    if (!is_held(s->init) || s->init <= 0)
+        return attn_fail(e, ATTN_BAD_USAGE, "init: expected a positive number that a %s can hold",
+                         attn_precision);
     if (!is_held(s->scale))
         return attn_fail(e, ATTN_BAD_USAGE,
                          "scale: expected 0 (the kind's own) or a number that a %s can hold",
