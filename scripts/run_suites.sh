@@ -40,6 +40,9 @@ if [ $# = 0 ]; then
     echo "run_suites.sh: no suites" >&2
     exit 1
 fi
+# A sanitizer's allocator then says no as the C library's does.
+export ASAN_OPTIONS="${ASAN_OPTIONS-allocator_may_return_null=1}"
+export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
 logs=$(mktemp -d) || exit 1
 trap 'rm -rf "$logs"' EXIT
 trap 'exit 130' INT TERM

@@ -10,16 +10,22 @@ static const struct terminal blocks = {TERMINAL_PLAIN, 80, false, true};
 static const struct terminal deep = {TERMINAL_256, 80, false, true};
 static const struct terminal full = {TERMINAL_RGB, 80, false, true};
 
-static char *print(const float *p, int queries, int keys, const char *const *query,
-                   const char *const *key, const struct terminal *t)
+static char *print_from(int first, const float *p, int queries, int keys, const char *const *query,
+                        const char *const *key, const struct terminal *t)
 {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
-    heatmap_print(out, p, queries, keys, query, key, t);
+    heatmap_print(out, p, queries, keys, query, key, first, t);
     fclose(out);
     return text;
+}
+
+static char *print(const float *p, int queries, int keys, const char *const *query,
+                   const char *const *key, const struct terminal *t)
+{
+    return print_from(0, p, queries, keys, query, key, t);
 }
 
 START_TEST(whole_map_in_ascii)
@@ -37,6 +43,19 @@ START_TEST(whole_map_in_ascii)
                            "0 k1 sees nothing\n"
                            "1 v1 -> 0 k1  1.000\n"
                            "2  ? -> 1 v1  0.750\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(queries_count_from_the_first)
+{
+    static const char *const labels[] = {"a", "b"};
+    static const float p[] = {1, 0, 0, 1};
+    char *text = print_from(9, p, 2, 2, labels, labels, &ascii);
+
+    ck_assert_pstr_eq(strstr(text, "\n\n"), "\n\n"
+                                            " 9 a ->  0 a  1.000\n"
+                                            "10 b ->  1 b  1.000\n");
     free(text);
 }
 END_TEST
@@ -240,6 +259,7 @@ END_TEST
 void add_tests(Suite *suite)
 {
     add_test(suite, "ascii", whole_map_in_ascii);
+    add_test(suite, "first query", queries_count_from_the_first);
     add_test(suite, "downwards", long_labels_run_downwards);
     add_loop_test(suite, "aligned", lines_are_aligned_for_any_label, 4);
     add_loop_test(suite, "reset", colour_ends_on_its_line, 4);

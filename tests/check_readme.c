@@ -101,10 +101,11 @@ END_TEST
 
 START_TEST(test_options_exist)
 {
-    ck_assert_msg(run("{ for p in train gradcheck attend; do $(dirname %s)/$p --help; done;"
-                      " cat scripts/install.sh; } >%s/help",
-                      program_path("train"), scratch_directory()) == 0,
-                  "%s", run_output);
+    ck_assert_msg(
+        run("{ for p in train gradcheck attend; do $(dirname %s)/$p --help || exit 1; done;"
+            " cat scripts/install.sh; } >%s/help",
+            program_path("train"), scratch_directory()) == 0,
+        "%s", run_output);
     run("cat README.md CONTRIBUTING.md scripts/demo.sh | grep -o -e '--[a-z][a-z-]*' | sort -u |"
         "while read -r o; do grep -q -w -e \"$o\" %s/help || echo $o; done",
         scratch_directory());

@@ -314,6 +314,28 @@ START_TEST(training_allocates_nothing)
 }
 END_TEST
 
+START_TEST(a_sample_holds_whole_words)
+{
+    char *file = directory("text"), text[1024] = "";
+    struct attn_text sample = {0};
+    struct attn_settings s;
+    struct attn_trainer t;
+    struct attn_error e;
+
+    for (int i = 0; i < 30; i++) strcat(text, "incomprehensibilities ");
+    write_file(file, text, strlen(text));
+    attn_settings_default(&s, attn_task_find("text"));
+    s.options.words = true;
+    snprintf(s.data, sizeof s.data, "%s", file);
+    expect_fine(attn_trainer_open(&t, &s, NULL, &e));
+    attn_trainer_sample(&t, 50, 1, &sample);
+    ck_assert_msg(strstr(sample.data, "incomprehensibilities"), "%s", sample.data);
+    attn_text_free(&sample);
+    attn_trainer_close(&t);
+    ck_assert_int_eq(attn_alloc_live(), 0);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     int optimizers = 0;
@@ -331,4 +353,5 @@ void add_tests(Suite *suite)
     add_test(suite, "divergence", divergence_keeps_the_last_good_checkpoint);
     add_test(suite, "no memory", no_memory_is_told_and_nothing_leaks);
     add_test(suite, "no allocation", training_allocates_nothing);
+    add_test(suite, "whole words", a_sample_holds_whole_words);
 }

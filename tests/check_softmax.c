@@ -143,6 +143,17 @@ START_TEST(no_rows)
 }
 END_TEST
 
+START_TEST(no_columns)
+{
+    attn_real lse[] = {1, 1};
+
+    attn_softmax_forward(NULL, lse, NULL, NULL, 2, 0);
+    attn_softmax_forward(NULL, NULL, NULL, NULL, 2, 0);
+    attn_softmax_backward(NULL, NULL, NULL, NULL, 2, 0);
+    ck_assert(isinf(lse[0]) && lse[0] < 0 && isinf(lse[1]) && lse[1] < 0);
+}
+END_TEST
+
 /* None of these survives an exponential without its row's maximum taken off.
  * 7999.99 is rounded, which shifts the second row: in float by 1e-4. */
 static const struct {
@@ -313,6 +324,7 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "rows within a span", rows_within_a_span, SIZES);
     add_loop_test(suite, "in place and without lse", in_place_and_without_lse, SIZES);
     add_test(suite, "no rows", no_rows);
+    add_test(suite, "no columns", no_columns);
     add_loop_test(suite, "large scores do not overflow", large_scores_do_not_overflow, LARGE);
 #ifdef ATTN_DOUBLE
     add_test(suite, "tiny weights keep their digits", tiny_weights_keep_their_digits);

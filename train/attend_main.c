@@ -48,11 +48,6 @@ static const char *check_apart(const struct attend_options *o, struct attn_error
     return attn_fail(e, ATTN_BAD_USAGE, "--out and --expect are the same directory, %s", o->out);
 }
 
-static int fail(const struct attn_error *e)
-{
-    return e->fault == ATTN_BAD_USAGE ? cli_die_usage(PROGRAM, e) : cli_die(PROGRAM, e);
-}
-
 static const char *compute(struct attend *a, struct attn_error *e)
 {
     if (attend_options_check(&a->options, e) || check_apart(&a->options, e) ||
@@ -68,13 +63,13 @@ static int work(struct attend *a)
     struct attn_error e;
     bool agree = true;
 
-    if (compute(a, &e)) return fail(&e);
+    if (compute(a, &e)) return cli_die(PROGRAM, &e);
     if (a->options.expect) {
-        if (attend_expect(c, a, &e)) return fail(&e);
+        if (attend_expect(c, a, &e)) return cli_die(PROGRAM, &e);
         for (int i = 0; i < a->results; i++) agree &= !c[i].there || c[i].agrees;
     }
-    if (a->options.out && attend_write(a, &e)) return fail(&e);
-    if (attend_print(a, agree, &e)) return fail(&e);
+    if (a->options.out && attend_write(a, &e)) return cli_die(PROGRAM, &e);
+    if (attend_print(a, agree, &e)) return cli_die(PROGRAM, &e);
     if (a->options.expect) attend_print_comparisons(c, a);
     return cli_close_stdout(PROGRAM, agree ? ATTN_FINE : ATTN_CHECK_FAILED);
 }

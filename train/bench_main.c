@@ -19,12 +19,14 @@ enum bench_option { SIZE, ISA, WAY, SECONDS, JSON };
 static const char *const ways[] = {
     [ATTN_WAY_CHOOSE] = "choose", [ATTN_WAY_PLAIN] = "plain", [ATTN_WAY_STREAMING] = "streaming"};
 
+static const char group[] = "What and how";
+
 static const struct cli_option options[] = {
-    [SIZE] = {"size", 0, "NAME", "one size only (--list tells which)", "all", NULL},
-    [ISA] = {"isa", 0, "NAME", "generic, avx2 or avx512", "best", NULL},
-    [WAY] = {"way", 0, "NAME", "choose, plain (keeps P) or streaming", "choose", NULL},
-    [SECONDS] = {"seconds", 0, "S", "time for each row", "1", NULL},
-    [JSON] = {"json", 0, NULL, "a JSON object a line", NULL, NULL},
+    [SIZE] = {"size", 0, "NAME", "one size only (--list tells which)", "all", group},
+    [ISA] = {"isa", 0, "NAME", "generic, avx2 or avx512", "best", group},
+    [WAY] = {"way", 0, "NAME", "choose, plain (keeps P) or streaming", "choose", group},
+    [SECONDS] = {"seconds", 0, "S", "time for each row", "1", group},
+    [JSON] = {"json", 0, NULL, "a JSON object a line", NULL, group},
 };
 
 struct bench {
@@ -178,7 +180,6 @@ int main(int argc, char **argv)
     const int code = cli_parse(&cli, argc, argv);
 
     if (code != CLI_GO_ON) return code;
-    if (attn_kernels_choose(&e)) return cli_die_usage(PROGRAM, &e);
-    if (measure(&b, &e)) return cli_die(PROGRAM, &e);
+    if (attn_kernels_choose(&e) || measure(&b, &e)) return cli_die(PROGRAM, &e);
     return cli_close_stdout(PROGRAM, ATTN_FINE);
 }

@@ -22,12 +22,7 @@ enum { HELP, VERSION, LIST, COMMON, LONG = 256 };
 int cli_die(const char *program, const struct attn_error *e)
 {
     fprintf(stderr, "%s: %s\n", program, e->text);
-    return e->fault;
-}
-
-int cli_die_usage(const char *program, const struct attn_error *e)
-{
-    fprintf(stderr, "%s: %s\nTry '%s --help'\n", program, e->text, program);
+    if (e->fault == ATTN_BAD_USAGE) fprintf(stderr, "Try '%s --help'\n", program);
     return e->fault;
 }
 
@@ -116,7 +111,7 @@ static int complain(const struct cli *cli, const char *format, const char *a, co
     struct attn_error e;
 
     attn_fail(&e, ATTN_BAD_USAGE, format, a, b);
-    return cli_die_usage(cli->program, &e);
+    return cli_die(cli->program, &e);
 }
 
 static int complain_unknown(const struct cli *cli, const char *word, int length)
@@ -166,7 +161,7 @@ static int take(const struct cli *cli, const struct cli_option *o, const char *v
         return cli_close_stdout(cli->program, ATTN_FINE);
     }
     if (!cli->take(cli->context, o, value, &e)) return CLI_GO_ON;
-    return e.fault == ATTN_BAD_USAGE ? cli_die_usage(cli->program, &e) : cli_die(cli->program, &e);
+    return cli_die(cli->program, &e);
 }
 
 static int take_operands(const struct cli *cli, int argc, char **argv)

@@ -48,10 +48,9 @@ struct cli {
  * not a signal. argv may be permuted. */
 int cli_parse(const struct cli *cli, int argc, char **argv);
 
-/* "PROGRAM: TEXT" on standard error; returns the fault as the exit code. */
+/* "PROGRAM: TEXT" on standard error, for wrong usage with the pointer to --help
+ * behind it; returns the fault as the exit code. */
 int cli_die(const char *program, const struct attn_error *e);
-/* The same for wrong usage, with the pointer to --help behind it. */
-int cli_die_usage(const char *program, const struct attn_error *e);
 
 /* A word, in quotes where a shell needs them. */
 void cli_print_word(FILE *out, const char *word);

@@ -68,7 +68,8 @@ static struct attn_layer settings(const int *choice)
 }
 
 /* W_Q = W_K takes equal shapes: as many key heads as query heads, equally wide
- * inputs. The library cannot see that two pointers were meant to be one. */
+ * inputs. The library cannot see that two pointers were meant to be one. While
+ * the mask is open, queries stand where any position can place them. */
 static const char *conflict(const int *choice, struct attn_error *e)
 {
     struct attn_layer l = settings(choice);
@@ -79,6 +80,7 @@ static const char *conflict(const int *choice, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_USAGE, "tied weights need x and y of the same width");
     if (gradcheck_way_check(&l.core, e)) return e->text;
     gradcheck_mask_make(NULL, &l.core, level(choice, MASK));
+    if (choice[MASK] == GRADCHECK_OPEN) l.core.mask = (struct attn_mask){.has_offset = true};
     return attn_layer_ready(&l, e);
 }
 

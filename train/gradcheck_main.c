@@ -111,9 +111,8 @@ static int check(struct arguments *a, const char *program)
         a->plan.each = gradcheck_report_each;
         a->plan.context = &a->json;
     }
-    if (attn_kernels_choose(&e)) return cli_die_usage(program, &e);
-    if (gradcheck_run(&result, &a->plan, &e))
-        return e.fault == ATTN_BAD_USAGE ? cli_die_usage(program, &e) : cli_die(program, &e);
+    if (attn_kernels_choose(&e) || gradcheck_run(&result, &a->plan, &e))
+        return cli_die(program, &e);
     if (a->json)
         gradcheck_report_json(&result);
     else

@@ -73,7 +73,7 @@ static struct attn_model_settings settings(const int *choice)
         .width = WIDTH,
         .heads = heads.H,
         .kv_heads = heads.Hkv,
-        .head_width = heads.H < WIDTH ? WIDTH / heads.H / 2 * 2 : 2,
+        .head_width = heads.H == 1 ? WIDTH : 2,
         .kind = gradcheck_kind_level(level(choice, KIND)),
         .position = gradcheck_position_level(level(choice, POSITION)),
         .position_in_qk = level(choice, PLACE),
@@ -179,7 +179,7 @@ static void draw_parameter(struct gradcheck_subject *s, struct attn_model *m,
 {
     attn_real *const x = m->w + p->offset;
     const bool end = ends_in(p->name, "embedding") || ends_in(p->name, "position") ||
-                     ends_in(p->name, "readout.w");
+                     ends_in(p->name, "input.w") || ends_in(p->name, "readout.w");
 
     attn_rng_fill_normal(&s->rng, x, p->count, end ? 1 : s->std);
     for (size_t i = 0; ends_in(p->name, ".gain") && i < p->count; i++) x[i] += x[i] < 0 ? -1 : 1;

@@ -113,27 +113,34 @@ static void print_factors(const struct gradcheck_design *d)
     }
 }
 
-static void print_impossible_pair(const struct gradcheck_design *d, int f, int a, int g, int b)
+/* f == g: level a by itself. */
+static bool print_impossible(const struct gradcheck_design *d, int f, int a, int g, int b)
 {
     int choice[GRADCHECK_FACTORS], open[GRADCHECK_FACTORS];
     struct attn_error e;
 
     for (int i = 0; i < d->factors; i++) choice[i] = open[i] = GRADCHECK_OPEN;
-    if (gradcheck_pair_possible(d, open, f, a, g, b)) return;
+    if (gradcheck_pair_possible(d, open, f, a, g, b)) return false;
     choice[f] = a;
     choice[g] = b;
-    printf("    not %s=%s with %s=%s: %s\n", d->factor[f].name, gradcheck_level(&d->factor[f], a),
-           d->factor[g].name, gradcheck_level(&d->factor[g], b),
-           d->conflict && d->conflict(choice, &e) ? e.text : "nothing else fits them");
+    printf("    not %s=%s", d->factor[f].name, gradcheck_level(&d->factor[f], a));
+    if (f != g) printf(" with %s=%s", d->factor[g].name, gradcheck_level(&d->factor[g], b));
+    printf(": %s\n", d->conflict(choice, &e) ? e.text : "nothing else fits");
+    return true;
 }
 
-static void print_impossible(const struct gradcheck_design *d)
+static void print_impossible_pairs(const struct gradcheck_design *d)
 {
+    bool never[GRADCHECK_FACTORS][GRADCHECK_LEVELS];
+
+    for (int f = 0; f < d->factors; f++)
+        for (int a = 0; a < gradcheck_levels(&d->factor[f]); a++)
+            never[f][a] = print_impossible(d, f, a, f, a);
     for (int f = 0; f < d->factors; f++)
         for (int g = f + 1; g < d->factors; g++)
             for (int a = 0; a < gradcheck_levels(&d->factor[f]); a++)
                 for (int b = 0; b < gradcheck_levels(&d->factor[g]); b++)
-                    print_impossible_pair(d, f, a, g, b);
+                    if (!never[f][a] && !never[g][b]) print_impossible(d, f, a, g, b);
 }
 
 void gradcheck_report_choices(void)
@@ -142,7 +149,7 @@ void gradcheck_report_choices(void)
     for (int i = 0; gradcheck_topics[i]; i++) {
         printf("  %-14s %s\n", gradcheck_topics[i]->name, gradcheck_topics[i]->summary);
         print_factors(&gradcheck_topics[i]->design);
-        print_impossible(&gradcheck_topics[i]->design);
+        print_impossible_pairs(&gradcheck_topics[i]->design);
     }
     printf("--kind:\n");
     for (int i = 0; gradcheck_kind_level(i); i++) printf("  %s\n", gradcheck_kind_level(i));

@@ -225,11 +225,11 @@ static int widest(const char *const *label, int n, bool utf8)
 }
 
 void heatmap_print(FILE *out, const float *p, int queries, int keys, const char *const *query_label,
-                   const char *const *key_label, const struct terminal *terminal)
+                   const char *const *key_label, int first, const struct terminal *terminal)
 {
     const int left = widest(query_label, queries, terminal->utf8);
     const int right = widest(key_label, keys, terminal->utf8);
-    const int digits = digits_of(queries > keys ? queries : keys);
+    const int digits = digits_of(first + queries > keys ? first + queries : keys);
     struct frame f = {out, terminal, (left > right ? left : right) + 1, keys};
     const int room = (terminal->width - f.margin) / CELL;
 
@@ -246,7 +246,7 @@ void heatmap_print(FILE *out, const float *p, int queries, int keys, const char 
                 terminal->width);
     fputc('\n', out);
     for (int q = 0; q < queries; q++) {
-        fprintf(out, "%*d ", digits, q);
+        fprintf(out, "%*d ", digits, first + q);
         print_margin(&f, query_label[q]);
         print_strongest(&f, p + (size_t)q * (size_t)keys, keys, digits, key_label);
     }

@@ -14,10 +14,10 @@
 #include "terminal.h"
 
 /* p (queries, keys): weights 0..1; a row of zeros sees nothing. Labels may be
- * any text. Keys that do not fit the terminal's width are left out, and a line
- * says so. */
+ * any text. The first query counts as number `first`. Keys that do not fit the
+ * terminal's width are left out, and a line says so. */
 void heatmap_print(FILE *out, const float *p, int queries, int keys, const char *const *query_label,
-                   const char *const *key_label, const struct terminal *terminal);
+                   const char *const *key_label, int first, const struct terminal *terminal);
 
 /* The colour of a weight: its luminance rises strictly with the weight (in 256
  * colours, with its step). Weights are cut to 0..1. */

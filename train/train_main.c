@@ -45,11 +45,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int fail(const struct attn_error *e)
-{
-    return e->fault == ATTN_BAD_USAGE ? cli_die_usage(PROGRAM, e) : cli_die(PROGRAM, e);
-}
-
 /* Steps until the end, a signal, the time limit, or something goes wrong. */
 static const char *train(struct attn_run *run, const struct train_options *o, double start,
                          struct attn_error *e)
@@ -76,7 +71,7 @@ static int stopped(struct attn_run *run, const struct train_options *o)
 {
     struct attn_error e;
 
-    if (attn_run_save(run, &e)) return fail(&e);
+    if (attn_run_save(run, &e)) return cli_die(PROGRAM, &e);
     fprintf(stderr, PROGRAM ": stopped at step %ld of %d, saved; go on with: ", run->trainer.step,
             run->trainer.settings.steps);
     cli_print_word(stderr, o->command);
@@ -122,13 +117,13 @@ static int work(struct attn_run *run, const struct train_options *o)
     if (run->trainer.step > 0 && !o->quiet)
         fprintf(stderr, "%s: going on at step %ld\n", run->directory, run->trainer.step);
     if (train(run, o, start, &e)) {
-        if (e.fault != ATTN_DIVERGED) return fail(&e);
+        if (e.fault != ATTN_DIVERGED) return cli_die(PROGRAM, &e);
         cli_die(PROGRAM, &e);
         fault = e.fault;
     } else if (attn_run_more(run)) {
         return stopped(run, o);
     }
-    if (attn_run_finish(run, now() - start, fault, &e)) return fail(&e);
+    if (attn_run_finish(run, now() - start, fault, &e)) return cli_die(PROGRAM, &e);
     if (!o->quiet && fault == ATTN_FINE) show(run, o);
     return print_result(run);
 }
@@ -142,10 +137,10 @@ int main(int argc, char **argv)
     int code = train_options_read(&o, PROGRAM, argc, argv);
 
     if (code != CLI_GO_ON) return code;
-    if (attn_kernels_choose(&e)) return fail(&e);
+    if (attn_kernels_choose(&e)) return cli_die(PROGRAM, &e);
     catch_signals();
     if (attn_run_open(&run, o.out, &o.settings, train_data_path(&o, path), o.force, &e))
-        return fail(&e);
+        return cli_die(PROGRAM, &e);
     code = work(&run, &o);
     attn_run_close(&run);
     return code;

@@ -292,7 +292,7 @@ int train_options_read(struct train_options *o, const char *program, int argc, c
     code = parse(&r, program, argc, argv);
     if (code != CLI_GO_ON) return code;
     if (!complete_options(&r, &e)) return CLI_GO_ON;
-    return e.fault == ATTN_BAD_USAGE ? cli_die_usage(program, &e) : cli_die(program, &e);
+    return cli_die(program, &e);
 }
 
 const char *train_data_path(const struct train_options *o, char path[ATTN_DATA_PATH + 64])

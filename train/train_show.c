@@ -22,29 +22,47 @@ void train_show_scores(const struct attn_run *run)
     fprintf(stderr, "\n");
 }
 
-static void print_map(struct attn_run *run, const float *p, const struct terminal *terminal)
+static int at_most(int n, int most)
 {
-    struct attn_trainer *t = &run->trainer;
-    const struct attn_batch *b = &t->probe;
-    const int T = b->T, shown = T < MOST_SHOWN ? T : MOST_SHOWN;
-    const int keys = b->lengths[0] < shown ? b->lengths[0] : shown;
-    const size_t head =
-        (size_t)run->scores.layer * (size_t)t->settings.model.heads + (size_t)run->scores.head;
-    char label[MOST_SHOWN][LABEL];
-    const char *labels[MOST_SHOWN];
-    float map[MOST_SHOWN * MOST_SHOWN];
+    return n < most ? n : most;
+}
 
-    for (int i = 0; i < shown; i++) {
-        const float *row = p + (head * (size_t)T + (size_t)i) * (size_t)T;
-        memcpy(map + i * keys, row, (size_t)keys * sizeof *map);
-        attn_dataset_label(&t->data, b->tokens + i * b->fields, label[i], LABEL);
+static void print_labels(char label[MOST_SHOWN][LABEL], const char *labels[MOST_SHOWN],
+                         const struct attn_trainer *t, int first, int n)
+{
+    const struct attn_batch *b = &t->probe;
+
+    for (int i = 0; i < n; i++) {
+        attn_dataset_label(&t->data, b->tokens + (first + i) * b->fields, label[i], LABEL);
         labels[i] = label[i];
     }
+}
+
+/* Of a long example a part: its first keys, and the queries beside them, or where only the
+ * first positions can be seen, the last queries, which are those that have to look. */
+static void print_map(const struct attn_run *run, const float *p, const struct terminal *terminal)
+{
+    const struct attn_trainer *t = &run->trainer;
+    const int T = t->probe.T, seen = t->probe.lengths[0];
+    const int queries = at_most(T, MOST_SHOWN), keys = at_most(seen, MOST_SHOWN);
+    const int first = seen < T ? T - queries : 0;
+    const size_t head =
+        (size_t)run->scores.layer * (size_t)t->settings.model.heads + (size_t)run->scores.head;
+    char query[MOST_SHOWN][LABEL], key[MOST_SHOWN][LABEL];
+    const char *query_labels[MOST_SHOWN], *key_labels[MOST_SHOWN];
+    float map[MOST_SHOWN * MOST_SHOWN];
+
+    for (int i = 0; i < queries; i++)
+        memcpy(map + i * keys, p + (head * (size_t)T + (size_t)(first + i)) * (size_t)T,
+               (size_t)keys * sizeof *map);
+    print_labels(query, query_labels, t, first, queries);
+    print_labels(key, key_labels, t, 0, keys);
     fprintf(stderr, "\nattention of one example, layer %d, head %d", run->scores.layer,
             run->scores.head);
-    if (shown < T) fprintf(stderr, ", the first %d of %d positions", shown, T);
+    if (queries < T) fprintf(stderr, ", queries %d to %d of %d", first, first + queries - 1, T);
+    if (keys < seen) fprintf(stderr, ", keys 0 to %d of %d", keys - 1, seen);
     fprintf(stderr, "\n");
-    heatmap_print(stderr, map, shown, keys, labels, labels, terminal);
+    heatmap_print(stderr, map, queries, keys, query_labels, key_labels, first, terminal);
 }
 
 void train_show_attention(struct attn_run *run, const struct terminal *terminal)

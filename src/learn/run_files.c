@@ -33,17 +33,21 @@ static const char *write_text(const struct attn_run *run, const char *name, stru
 /* A token in a column of a table: no tab, newline or control character. */
 static void add_token(struct attn_text *t, const char *label)
 {
-    for (const unsigned char *c = (const unsigned char *)label; *c; c++) {
-        if (*c == '\t')
+    for (const char *at = label, *end = label + strlen(label); at < end;) {
+        const char *begin = at;
+        const int32_t code = attn_utf8_next(&at, end);
+
+        assert(code >= 0); /* a label is cut between characters */
+        if (code == '\t')
             attn_text_print(t, "\\t");
-        else if (*c == '\n')
+        else if (code == '\n')
             attn_text_print(t, "\\n");
-        else if (*c == '\\')
+        else if (code == '\\')
             attn_text_print(t, "\\\\");
-        else if (*c < 0x20 || *c == 0x7f)
-            attn_text_print(t, "\\x%02X", *c);
+        else if (attn_utf8_width(code) < 0)
+            attn_text_print(t, "\\x%02X", (unsigned)code);
         else
-            attn_text_add(t, (const char *)c, 1);
+            attn_text_add(t, begin, (size_t)(at - begin));
     }
 }
 

@@ -1,7 +1,6 @@
 #include "attn/trainer.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "attn/clip.h"

@@ -27,6 +27,8 @@ static attn_real softmax_row(attn_real *p, const attn_real *x, size_t n)
 void attn_softmax_forward(attn_real *p, attn_real *lse, const attn_real *x,
                           const struct attn_span *span, int rows, int cols)
 {
+    for (int r = 0; cols == 0 && lse && r < rows; r++) lse[r] = (attn_real)-INFINITY;
+    if (cols == 0) return; /* arrays of no elements may be NULL */
     for (int r = 0; r < rows; r++, p += cols, x += cols) {
         const struct attn_span s = row_span(span, r, cols);
         const int lo = s.lo < s.hi ? s.lo : 0, hi = s.lo < s.hi ? s.hi : 0;
@@ -47,6 +49,7 @@ void attn_softmax_forward(attn_real *p, attn_real *lse, const attn_real *x,
 void attn_softmax_backward(attn_real *dx, const attn_real *dp, const attn_real *p,
                            const struct attn_span *span, int rows, int cols)
 {
+    if (cols == 0) return;
     for (int r = 0; r < rows; r++, dx += cols, dp += cols, p += cols) {
         const struct attn_span s = row_span(span, r, cols);
         if (s.lo >= s.hi) continue;

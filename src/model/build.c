@@ -19,20 +19,26 @@ struct weight {
     attn_real *w, *g;
 };
 
+enum { VECTOR = 0 }; /* in the place of rows: the weight has one axis */
+
 static struct weight add_parameter(struct builder *b, const char *name, int rows, size_t columns,
                                    double mean, double std)
 {
-    const size_t count = attn_size_mul((size_t)rows, columns), offset = b->n.count;
+    const size_t count = attn_size_mul(rows == VECTOR ? 1 : (size_t)rows, columns);
+    const size_t offset = b->n.count;
     const int index = b->n.parameters++;
 
     b->n.count = offset > SIZE_MAX - count ? SIZE_MAX : offset + count;
     if (!b->placing) return (struct weight){NULL, NULL};
     struct attn_parameter *p = &b->m->parameter[index];
     *p = (struct attn_parameter){
-        .rank = rows == 1 ? 1 : 2, .offset = offset, .count = count, .mean = mean, .std = std};
+        .rank = rows == VECTOR ? 1 : 2,
+        .shape = {rows == VECTOR ? columns : (size_t)rows, rows == VECTOR ? 0 : columns},
+        .offset = offset,
+        .count = count,
+        .mean = mean,
+        .std = std};
     snprintf(p->name, sizeof p->name, "%s", name);
-    p->shape[0] = rows == 1 ? columns : (size_t)rows;
-    p->shape[1] = rows == 1 ? 0 : columns;
     return (struct weight){b->m->w + offset, b->m->g + offset};
 }
 
@@ -45,7 +51,7 @@ static struct weight add_matrix(struct builder *b, const char *name, int in, int
 static struct weight add_bias(struct builder *b, const char *name, int n)
 {
     if (!b->m->settings.bias) return (struct weight){NULL, NULL};
-    return add_parameter(b, name, 1, (size_t)n, 0, 0);
+    return add_parameter(b, name, VECTOR, (size_t)n, 0, 0);
 }
 
 /* A signal with room for value and gradient. */
@@ -102,9 +108,9 @@ static struct attn_signal add_norm(struct builder *b, struct attn_signal in, con
     if (!b->m->settings.norm) return in;
     o = add_operation(b, &attn_op_norm, in, in.width);
     snprintf(part, sizeof part, "%s.gain", name);
-    const struct weight gain = add_parameter(b, part, 1, (size_t)in.width, 1, 0);
+    const struct weight gain = add_parameter(b, part, VECTOR, (size_t)in.width, 1, 0);
     snprintf(part, sizeof part, "%s.bias", name);
-    const struct weight bias = add_parameter(b, part, 1, (size_t)in.width, 0, 0);
+    const struct weight bias = add_parameter(b, part, VECTOR, (size_t)in.width, 0, 0);
     o->w = gain.w;
     o->dw = gain.g;
     o->bias = bias.w;
@@ -212,10 +218,10 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
     if (s->output)
         wo = named(b, layer, "wo", n.H * n.Dv, width, s->init / sqrt((double)(n.H * n.Dv)));
     if (s->bias) {
-        bq = named(b, layer, "bq", 1, queries, 0);
-        bk = s->tied ? bq : named(b, layer, "bk", 1, keys, 0);
-        bv = named(b, layer, "bv", 1, values, 0);
-        if (s->output) bo = named(b, layer, "bo", 1, width, 0);
+        bq = named(b, layer, "bq", VECTOR, queries, 0);
+        bk = s->tied ? bq : named(b, layer, "bk", VECTOR, keys, 0);
+        bv = named(b, layer, "bv", VECTOR, values, 0);
+        if (s->output) bo = named(b, layer, "bo", VECTOR, width, 0);
     }
     if (kind) wkind = named(b, layer, "kind", n.H, kind, s->init / sqrt((double)n.D));
     if (o->layer.position && o->layer.position->learned)
