@@ -47,7 +47,7 @@ struct attn_stride attn_stride_rows(int T, int H, int D);  /* (B, T, H*D) */
 struct attn_stride attn_stride_heads(int T, int H, int D); /* (B, H, T, D) */
 
 enum attn_way {
-    ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and P would take over 32 MB */
+    ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and P takes over 32 MB a sequence */
     ATTN_WAY_PLAIN,
     ATTN_WAY_STREAMING
 };
@@ -102,7 +102,8 @@ void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_r
                             const attn_real *k, const attn_real *v, const attn_real *weights,
                             const struct attn_attention *a);
 
-/* Gradients are added to; dweights (as weights) and dbias (as mask.bias) may
+/* For the o of forward, unchanged: the streaming way reads it again.
+ * Gradients are added to; dweights (as weights) and dbias (as mask.bias) may
  * be NULL: not wanted. dq has the strides of q, and so on. */
 struct attn_attention_grads {
     attn_real *dq, *dk, *dv, *dweights, *dbias;

@@ -49,11 +49,15 @@ struct attn_layer_grads { /* NULL: not wanted */
 
 /* What forward leaves for backward. Made for the sizes in layer; calls with
  * smaller B, Tq and Tk may use it too. */
+struct attn_places {
+    int first, count; /* of a table: rows first .. first + count - 1 are made; count 0: none */
+};
 struct attn_layer_saved {
     attn_real *q, *k, *v, *o;              /* (B, T, heads * width) */
     attn_real *xq, *yk;                    /* x and y plus code, where a code is added */
     attn_real *dq, *dk, *dv, *d_o, *dcode; /* room for backward */
     attn_real *code, *turn_q, *turn_k, *slopes;
+    struct attn_places coded, turned_q, turned_k; /* what the tables hold, for the next call */
     struct attn_saved core;
 };
 struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct attn_layer *layer);
@@ -61,6 +65,7 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
 void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const attn_real *x,
                         const attn_real *y, const struct attn_layer_weights *w,
                         const struct attn_layer *layer);
+/* For the out of forward, unchanged where there is no W_O. */
 void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout,
                          struct attn_layer_saved *saved, const attn_real *x, const attn_real *y,
                          const struct attn_layer_weights *w, const struct attn_layer *layer);

@@ -43,6 +43,13 @@ struct attn_position {
 extern const struct attn_position *const attn_positions[];        /* "none" first; ends in NULL */
 const struct attn_position *attn_position_find(const char *name); /* NULL: no such name */
 
+/* y_b = x_b + code for each of B sequences, n reals each. Backward: dx += dy,
+ * dcode += dy summed over the sequences; either may be NULL: not wanted. */
+void attn_position_add_forward(attn_real *y, const attn_real *x, const attn_real *code, int B,
+                               size_t n);
+void attn_position_add_backward(attn_real *dx, attn_real *dcode, const attn_real *dy, int B,
+                                size_t n);
+
 /* turn[t][2i] = cos, turn[t][2i+1] = sin of (first + t) 10000^(-2i/D), for i < D/2. */
 void attn_position_turns(attn_real *turn, int first, int T, int D);
 

@@ -43,13 +43,15 @@ size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n)
     return attn_size_mul((size_t)n.H, weights_per_head(kind, n.D));
 }
 
-enum { LARGEST_KEPT = 32 << 20 }; /* bytes of P that are kept rather than computed again */
+/* Bytes of a sequence's P that are kept rather than computed again. Not of the
+ * batch: how a sequence is computed must not depend on its neighbours. */
+enum { LARGEST_KEPT = 32 << 20 };
 
 enum attn_way attn_attention_way(const struct attn_attention *a)
 {
     const struct attn_shape n = a->n;
-    const size_t maps = attn_size_mul((size_t)n.B, (size_t)n.H);
-    const size_t reals = attn_size_mul(maps, attn_size_mul((size_t)n.Tq, (size_t)n.Tk));
+    const size_t map = attn_size_mul((size_t)n.Tq, (size_t)n.Tk);
+    const size_t reals = attn_size_mul((size_t)n.H, map);
 
     if (a->way != ATTN_WAY_CHOOSE) return a->way;
     return a->no_weights && a->kind->streams && reals > LARGEST_KEPT / sizeof(attn_real)
@@ -182,6 +184,17 @@ static size_t at(struct attn_stride s, int b, int head)
     return (size_t)b * s.batch + (size_t)head * s.head;
 }
 
+/* A part of an array that may be NULL when it is empty. */
+static const attn_real *part(const attn_real *x, size_t offset)
+{
+    return x ? x + offset : NULL;
+}
+
+static attn_real *part_to_write(attn_real *x, size_t offset)
+{
+    return x ? x + offset : NULL;
+}
+
 /* Everything of head h of sequence b. saved->span is that of sequence b. */
 static struct attn_head head_of(const struct attn_attention *a, const struct attn_saved *saved,
                                 const attn_real *q, const attn_real *k, const attn_real *v,
@@ -196,14 +209,14 @@ static struct attn_head head_of(const struct attn_attention *a, const struct att
         .Tk = n.Tk,
         .D = n.D,
         .Dv = n.Dv,
-        .q = q + at(a->q, b, h),
-        .k = k + at(a->k, b, kv),
-        .v = v + at(a->v, b, kv),
+        .q = part(q, at(a->q, b, h)),
+        .k = part(k, at(a->k, b, kv)),
+        .v = part(v, at(a->v, b, kv)),
         .q_row = a->q.row,
         .k_row = a->k.row,
         .v_row = a->v.row,
         .o_row = a->o.row,
-        .o = saved->o + at(a->o, b, h),
+        .o = part_to_write(saved->o, at(a->o, b, h)),
         .lse = saved->lse + row,
         .span = saved->span,
         .offset = attn_mask_offset(m, n.Tq, n.Tk),
@@ -226,12 +239,23 @@ static struct attn_head head_of(const struct attn_attention *a, const struct att
     return head;
 }
 
+/* What a caller must have seen to: for assert. */
+static inline bool is_sound(const struct attn_attention *a, const struct attn_saved *saved,
+                            const attn_real *weights)
+{
+    struct attn_error e;
+
+    return !attn_attention_check(a, &e) && (saved->p || saved->panel) &&
+           (a->softcap == 0 || saved->score || saved->panel) && (weights || !a->kind->weights);
+}
+
 void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_real *q,
                             const attn_real *k, const attn_real *v, const attn_real *weights,
                             const struct attn_attention *a)
 {
     const struct attn_shape n = a->n;
 
+    assert(is_sound(a, saved, weights));
     saved->o = o;
     for (int b = 0; b < n.B; b++) {
         attn_mask_spans(saved->span, &a->mask, n.Tq, n.Tk, b);
@@ -249,16 +273,17 @@ void attn_attention_backward(const struct attn_attention_grads *g, const attn_re
 {
     const struct attn_shape n = a->n;
 
+    assert(is_sound(a, saved, weights));
     for (int b = 0; b < n.B; b++) {
         attn_mask_spans(saved->span, &a->mask, n.Tq, n.Tk, b);
         for (int h = 0; h < n.H; h++) {
             const int kv = h / (n.H / n.Hkv);
             const struct attn_head head = head_of(a, saved, q, k, v, weights, b, h);
             struct attn_head_grad grad = {
-                .d_o = d_o + at(a->o, b, h),
-                .dq = g->dq + at(a->q, b, h),
-                .dk = g->dk + at(a->k, b, kv),
-                .dv = g->dv + at(a->v, b, kv),
+                .d_o = part(d_o, at(a->o, b, h)),
+                .dq = part_to_write(g->dq, at(a->q, b, h)),
+                .dk = part_to_write(g->dk, at(a->k, b, kv)),
+                .dv = part_to_write(g->dv, at(a->v, b, kv)),
                 .dk_row = a->k.row,
                 .dv_row = a->v.row,
             };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "attn/linear.h"
-#include "attn/residual.h"
 
 static bool adds_code(const struct attn_layer *l)
 {
@@ -106,17 +105,29 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
     return s;
 }
 
-static const attn_real *code_of(const struct attn_layer_saved *s,
-                                const struct attn_layer_weights *w, const struct attn_layer *l)
+/* Whether a table must be made for these places; it is remembered as made. */
+static bool must_make(struct attn_places *made, int first, int count)
+{
+    if (made->first == first && made->count == count) return false;
+    *made = (struct attn_places){first, count};
+    return true;
+}
+
+static const attn_real *code_of(struct attn_layer_saved *s, const struct attn_layer_weights *w,
+                                const struct attn_layer *l)
 {
     if (l->position->learned) return w->code;
-    l->position->code(s->code, places(l), l->C);
+    if (must_make(&s->coded, 0, places(l))) l->position->code(s->code, places(l), l->C);
     return s->code;
 }
 
-static void add_code(attn_real *to, const attn_real *x, const attn_real *code, int B, size_t n)
+static void make_turns(struct attn_layer_saved *s, const struct attn_layer *l)
 {
-    for (int b = 0; b < B; b++, to += n, x += n) attn_residual_forward(to, x, code, n);
+    const struct attn_shape n = l->core.n;
+
+    if (must_make(&s->turned_q, first_place(l), n.Tq))
+        attn_position_turns(s->turn_q, first_place(l), n.Tq, n.D);
+    if (must_make(&s->turned_k, 0, n.Tk)) attn_position_turns(s->turn_k, 0, n.Tk, n.D);
 }
 
 /* What W_Q and W_K read: x and y, plus the code where one is added. */
@@ -165,21 +176,23 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     const struct sources from = sources_of(saved, x, y, layer);
     const struct attn_attention core = core_of(layer, saved);
 
-    assert(y || n.Tq == n.Tk);
+    assert(y || (n.Tq == n.Tk && layer->C == layer->Cy));
+    assert(layer->core.q.row == (size_t)n.H * (size_t)n.D); /* attn_layer_ready was called */
+    assert(w->wo || !w->bo);
     assert(w->wo || layer->Co == n.H * n.Dv);
     if (adds_code(layer)) {
         const attn_real *code = code_of(saved, w, layer);
         const size_t first = (size_t)first_place(layer) * (size_t)layer->C;
-        add_code(saved->xq, x, code + first, n.B, (size_t)n.Tq * (size_t)layer->C);
+        attn_position_add_forward(saved->xq, x, code + first, n.B, (size_t)n.Tq * (size_t)layer->C);
         if (apart(layer, y != NULL))
-            add_code(saved->yk, from.y, code, n.B, (size_t)n.Tk * (size_t)layer->Cy);
+            attn_position_add_forward(saved->yk, from.y, code, n.B,
+                                      (size_t)n.Tk * (size_t)layer->Cy);
     }
     attn_linear_forward(saved->q, from.xq, w->wq, w->bq, rows, layer->C, n.H * n.D);
     attn_linear_forward(saved->k, from.yk, w->wk, w->bk, keys, layer->Cy, n.Hkv * n.D);
     attn_linear_forward(saved->v, from.y, w->wv, w->bv, keys, layer->Cy, n.Hkv * n.Dv);
     if (layer->position && layer->position->rotate) {
-        attn_position_turns(saved->turn_q, attn_mask_offset(&core.mask, n.Tq, n.Tk), n.Tq, n.D);
-        attn_position_turns(saved->turn_k, 0, n.Tk, n.D);
+        make_turns(saved, layer);
         rotate(saved->q, layer, saved->turn_q, 1, n.Tq, n.H);
         rotate(saved->k, layer, saved->turn_k, 1, n.Tk, n.Hkv);
     }
@@ -191,15 +204,6 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
 static void clear(attn_real *a, int rows, int columns)
 {
     memset(a, 0, (size_t)rows * (size_t)columns * sizeof *a);
-}
-
-/* The gradient of x + code, dz (B, n), goes to x as it is and to the code summed over B. */
-static void split_code(attn_real *dx, attn_real *dcode, const attn_real *dz, int B, size_t n)
-{
-    for (int b = 0; b < B; b++) {
-        for (size_t i = 0; dx && i < n; i++) dx[(size_t)b * n + i] += dz[(size_t)b * n + i];
-        for (size_t i = 0; dcode && i < n; i++) dcode[i] += dz[(size_t)b * n + i];
-    }
 }
 
 /* Back through Q = xq W_Q, K = yk W_K, V = y W_V into weights, x and y. Where a
@@ -218,12 +222,12 @@ static void backward_projections(const struct attn_layer_grads *g, struct attn_l
                          n.H * n.D);
     if (code && apart(l, cross)) {
         attn_real *const at = g->code ? g->code + (size_t)first_place(l) * (size_t)C : NULL;
-        split_code(g->dx, at, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
+        attn_position_add_backward(g->dx, at, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
         clear(s->dcode, keys, Cy);
     }
     attn_linear_backward(code ? s->dcode : dy, g->wk, g->bk, s->dk, from->yk, w->wk, keys, Cy,
                          n.Hkv * n.D);
-    if (code) split_code(dy, g->code, s->dcode, n.B, (size_t)n.Tk * (size_t)Cy);
+    if (code) attn_position_add_backward(dy, g->code, s->dcode, n.B, (size_t)n.Tk * (size_t)Cy);
     attn_linear_backward(dy, g->wv, g->bv, s->dv, from->y, w->wv, keys, Cy, n.Hkv * n.Dv);
 }
 

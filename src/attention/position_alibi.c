@@ -15,7 +15,7 @@ static void slopes(attn_real *to, int H)
 {
     int power = 1;
 
-    while (power * 2 <= H) power *= 2;
+    while (power <= H / 2) power *= 2;
     for (int h = 0; h < H; h++)
         to[h] = (attn_real)(h < power ? slope_of(h, power) : slope_of(2 * (h - power), 2 * power));
 }

@@ -2,7 +2,8 @@
  *
  *   code[t][2i] = sin(t / 10000^(2i/C)),  code[t][2i+1] = cos(t / 10000^(2i/C))
  *
- * An odd C ends with a sine. Computed in double in both builds. */
+ * An odd C ends with a sine. Computed in long double: right to the last
+ * bits of a double up to places of 10^4. */
 #include <math.h>
 
 #include "attn/position.h"

@@ -20,9 +20,9 @@
  * Scores are held transposed, a panel of keys x 64 queries: maxima and sums of
  * a row then run down a column, a vector of queries at a time, without sums
  * across a vector. Blocks that no query of the 64 may see are never touched. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tgmath.h>
 
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
@@ -117,42 +117,52 @@ static void multiply_panel(attn_real *panel, const attn_real *x, size_t row, con
                                   .c_row = QUERIES});
 }
 
-/* y (keys, columns) += alpha panel times the rows of x (queries, columns). */
-static void add_to_keys(attn_real *y, size_t y_row, const attn_real *panel, const attn_real *x,
-                        size_t row, const struct block *b, int keys, int columns, attn_real alpha)
+/* Rows that lie `row` apart. */
+struct rows {
+    const attn_real *at;
+    size_t row;
+};
+struct rows_to_write {
+    attn_real *at;
+    size_t row;
+    int columns;
+};
+
+/* y (keys, columns) += alpha panel times x (queries, columns). */
+static void add_to_keys(struct rows_to_write y, const attn_real *panel, struct rows x,
+                        const struct block *b, int keys, attn_real alpha)
 {
     attn_gemm(&(struct attn_gemm){.M = keys,
-                                  .N = columns,
+                                  .N = y.columns,
                                   .K = b->queries,
                                   .alpha = alpha,
                                   .a = panel,
                                   .a_row = QUERIES,
                                   .a_col = 1,
-                                  .b = x,
-                                  .b_row = row,
+                                  .b = x.at,
+                                  .b_row = x.row,
                                   .b_col = 1,
-                                  .c = y,
-                                  .c_row = y_row,
+                                  .c = y.at,
+                                  .c_row = y.row,
                                   .add = true});
 }
 
-/* y (queries, columns) += alpha panel^T times the rows of x (keys, columns). */
-static void add_to_queries(attn_real *y, size_t y_row, const attn_real *panel, const attn_real *x,
-                           size_t row, const struct block *b, int keys, int columns,
-                           attn_real alpha)
+/* y (queries, columns) += alpha panel^T times x (keys, columns). */
+static void add_to_queries(struct rows_to_write y, const attn_real *panel, struct rows x,
+                           const struct block *b, int keys, attn_real alpha)
 {
     attn_gemm(&(struct attn_gemm){.M = b->queries,
-                                  .N = columns,
+                                  .N = y.columns,
                                   .K = keys,
                                   .alpha = alpha,
                                   .a = panel,
                                   .a_row = 1,
                                   .a_col = QUERIES,
-                                  .b = x,
-                                  .b_row = row,
+                                  .b = x.at,
+                                  .b_row = x.row,
                                   .b_col = 1,
-                                  .c = y,
-                                  .c_row = y_row,
+                                  .c = y.at,
+                                  .c_row = y.row,
                                   .add = true});
 }
 
@@ -182,7 +192,7 @@ static void score(const struct attn_head *h, const struct panels *p, const struc
     multiply_panel(p->s, h->k + (size_t)j0 * h->k_row, h->k_row, p->qt, keys, h->D, h->scale);
     if (h->softcap != 0)
         for (int e = 0; e < keys * QUERIES; e++)
-            p->capped[e] = p->s[e] = h->softcap * (attn_real)tanh((double)(p->s[e] / h->softcap));
+            p->capped[e] = p->s[e] = h->softcap * tanh(p->s[e] / h->softcap);
     if (plain && j0 >= b->all_lo && j0 + keys <= b->all_hi) return;
     for (int i = 0; i < b->queries; i++) mask_column(h, p->s + i, b->i0 + i, j0, keys);
 }
@@ -204,7 +214,7 @@ static void raise_maximum(const struct attn_head *h, const struct panels *p, con
         /* A query that has seen nothing yet: any shift gives e^-inf = 0. */
         p->shift[i] = p->m[i] == (attn_real)-INFINITY ? 0 : p->m[i];
         if (old[i] == p->m[i] || i >= b->queries) continue;
-        const attn_real shrink = (attn_real)exp((double)(old[i] - p->shift[i]));
+        const attn_real shrink = exp(old[i] - p->shift[i]);
         p->l[i] *= shrink;
         attn_kernels()->scale(p->o + (size_t)i * (size_t)h->Dv, shrink, (size_t)h->Dv);
     }
@@ -218,7 +228,7 @@ static void store_block(const struct attn_head *h, const struct panels *p, const
         const attn_real share = p->l[i] > 0 || isnan(p->l[i]) ? 1 / p->l[i] : 0;
 
         for (int c = 0; c < h->Dv; c++) to[c] = share * from[c];
-        h->lse[b->i0 + i] = p->m[i] + (attn_real)log((double)p->l[i]);
+        h->lse[b->i0 + i] = p->m[i] + log(p->l[i]);
     }
 }
 
@@ -235,8 +245,8 @@ static void forward_block(const struct attn_head *h, const struct panels *p, con
         score(h, p, b, j0, keys);
         raise_maximum(h, p, b, keys);
         attn_kernels()->panel_exp(p->s, p->l, p->shift, keys);
-        add_to_queries(p->o, (size_t)h->Dv, p->s, h->v + (size_t)j0 * h->v_row, h->v_row, b, keys,
-                       h->Dv, 1);
+        add_to_queries((struct rows_to_write){p->o, (size_t)h->Dv, h->Dv}, p->s,
+                       (struct rows){h->v + (size_t)j0 * h->v_row, h->v_row}, b, keys, 1);
     }
     store_block(h, p, b);
 }
@@ -299,20 +309,21 @@ static void prepare_backward(const struct attn_head *h, const struct attn_head_g
 static void backward_block(const struct attn_head *h, const struct attn_head_grad *g,
                            const struct panels *p, const struct block *b)
 {
-    const attn_real *q = h->q + (size_t)b->i0 * h->q_row, *d_o = g->d_o + (size_t)b->i0 * h->o_row;
+    const struct rows q = {h->q + (size_t)b->i0 * h->q_row, h->q_row};
+    const struct rows d_o = {g->d_o + (size_t)b->i0 * h->o_row, h->o_row};
+    const struct rows_to_write dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
 
     prepare_backward(h, g, p, b);
     for (int j0 = b->lo; j0 < b->hi; j0 += KEYS) {
         const int keys = keys_from(b, j0);
-        const attn_real *k = h->k + (size_t)j0 * h->k_row;
+        const struct rows k = {h->k + (size_t)j0 * h->k_row, h->k_row};
+        const struct rows_to_write dk = {g->dk + (size_t)j0 * g->dk_row, g->dk_row, h->D};
+        const struct rows_to_write dv = {g->dv + (size_t)j0 * g->dv_row, g->dv_row, h->Dv};
 
         backward_panel(h, g, p, b, j0, keys);
-        add_to_keys(g->dv + (size_t)j0 * g->dv_row, g->dv_row, p->s, d_o, h->o_row, b, keys, h->Dv,
-                    1);
-        add_to_keys(g->dk + (size_t)j0 * g->dk_row, g->dk_row, p->dp, q, h->q_row, b, keys, h->D,
-                    h->scale);
-        add_to_queries(g->dq + (size_t)b->i0 * h->q_row, h->q_row, p->dp, k, h->k_row, b, keys,
-                       h->D, h->scale);
+        add_to_keys(dv, p->s, d_o, b, keys, 1);
+        add_to_keys(dk, p->dp, q, b, keys, h->scale);
+        add_to_queries(dq, p->dp, k, b, keys, h->scale);
     }
 }
 

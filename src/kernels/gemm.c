@@ -62,6 +62,7 @@ void attn_gemm(const struct attn_gemm *g)
     const struct attn_kernels *kernels = attn_kernels();
     struct strip s;
 
+    if (g->M == 0 || g->N == 0) return;
     if (g->K == 0 && !g->add) clear(g);
     for (int k0 = 0; k0 < g->K; k0 += K_BLOCK)
         for (int j0 = 0; j0 < g->N; j0 += kernels->tile_cols)

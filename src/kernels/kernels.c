@@ -35,7 +35,8 @@ const char *attn_kernels_choose(struct attn_error *e)
     const struct attn_kernels *k = name && *name ? named(name) : best();
 
     if (!k)
-        return attn_fail(e, ATTN_BAD_USAGE, "ATTN_CPU=%s: expected avx512, avx2 or generic", name);
+        return attn_fail(e, ATTN_BAD_USAGE, "ATTN_CPU=%s: expected %sgeneric", name,
+                         attn_kernels_all[1] ? "avx512, avx2 or " : "");
     if (!k->supported())
         return attn_fail(e, ATTN_BAD_USAGE, "ATTN_CPU=%s: this processor cannot run it", name);
     __atomic_store_n(&chosen, k, __ATOMIC_RELEASE);

@@ -1,5 +1,7 @@
 #include "operation.h"
 
+#include <assert.h>
+
 #include "attn/embedding.h"
 #include "attn/layernorm.h"
 #include "attn/linear.h"
@@ -28,25 +30,16 @@ static void embed_backward(struct attn_operation *o, const struct attn_batch *b)
 
 const struct attn_operation_type attn_op_embed = {embed_forward, embed_backward};
 
-/* x_bt + code_t: the same n numbers are added to every sequence. */
 static void code_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    const size_t n = (size_t)b->T * (size_t)o->out.width;
-
-    for (int i = 0; i < b->B; i++)
-        attn_residual_forward(o->out.value + (size_t)i * n, o->in.value + (size_t)i * n, o->w, n);
+    attn_position_add_forward(o->out.value, o->in.value, o->w, b->B,
+                              (size_t)b->T * (size_t)o->out.width);
 }
 
 static void code_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    const size_t n = (size_t)b->T * (size_t)o->out.width;
-
-    for (int i = 0; i < b->B; i++) {
-        const attn_real *dy = o->out.grad + (size_t)i * n;
-        attn_real *dx = o->in.grad + (size_t)i * n;
-        for (size_t j = 0; j < n; j++) dx[j] += dy[j];
-        for (size_t j = 0; o->dw && j < n; j++) o->dw[j] += dy[j];
-    }
+    attn_position_add_backward(o->in.grad, o->dw, o->out.grad, b->B,
+                               (size_t)b->T * (size_t)o->out.width);
 }
 
 const struct attn_operation_type attn_op_code = {code_forward, code_backward};
@@ -71,15 +64,14 @@ const struct attn_operation_type attn_op_norm = {norm_forward, norm_backward};
 static struct attn_layer layer_of(const struct attn_operation *o, const struct attn_batch *b)
 {
     struct attn_layer layer = o->layer;
-    const struct attn_shape n = layer.core.n;
+    struct attn_error e;
 
     layer.core.n.B = b->B;
     layer.core.n.Tq = layer.core.n.Tk = b->T;
-    layer.core.q = attn_stride_rows(b->T, n.H, n.D);
-    layer.core.k = attn_stride_rows(b->T, n.Hkv, n.D);
-    layer.core.v = attn_stride_rows(b->T, n.Hkv, n.Dv);
-    layer.core.o = attn_stride_rows(b->T, n.H, n.Dv);
     layer.core.mask.lengths = b->lengths;
+    const char *wrong = attn_layer_ready(&layer, &e);
+    assert(!wrong);
+    (void)wrong;
     return layer;
 }
 
