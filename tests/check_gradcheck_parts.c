@@ -43,8 +43,8 @@ START_TEST(one_wrong_element_is_found)
     ck_assert_int_eq(verdict_with(4, 0), GRADCHECK_WRONG);
     ck_assert_int_eq(verdict_with(5, 1e-11), GRADCHECK_OK);
     ck_assert_int_eq(verdict_with(5, 1e-10), GRADCHECK_WRONG);
-    ck_assert_int_eq(verdict_with(3, NAN), GRADCHECK_WRONG);
-    ck_assert_int_eq(verdict_with(3, INFINITY), GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict_with(3, (double)NAN), GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict_with(3, (double)INFINITY), GRADCHECK_WRONG);
 }
 END_TEST
 
@@ -63,8 +63,8 @@ START_TEST(differences_that_cannot_tell_are_refused)
     ck_assert_int_eq(verdict_of_all(1 + 1e-9, 1e-9), GRADCHECK_REFUSED);
     ck_assert_int_eq(verdict_of_all(1.01, 1e-9), GRADCHECK_WRONG);
     ck_assert_int_eq(verdict_of_all(-1, 1e-9), GRADCHECK_WRONG);
-    ck_assert_int_eq(verdict_of_all(1, INFINITY), GRADCHECK_WRONG);
-    ck_assert_int_eq(verdict_of_all(1, NAN), GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict_of_all(1, (double)INFINITY), GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict_of_all(1, (double)NAN), GRADCHECK_WRONG);
 }
 END_TEST
 
@@ -78,7 +78,7 @@ START_TEST(nothing_compared_with_nothing_is_vacuous)
     ck_assert_int_eq(gradcheck_compare(some, numeric, N, 1).verdict, GRADCHECK_WRONG);
     ck_assert_int_eq(verdict_of_all(0, 1e-15), GRADCHECK_WRONG);
     ck_assert_int_eq(compare(truth, 1e-15, 1e11).verdict, GRADCHECK_VACUOUS);
-    numeric[0].value = NAN;
+    numeric[0].value = (double)NAN;
     ck_assert_int_eq(gradcheck_compare(zero, numeric, N, 1).verdict, GRADCHECK_WRONG);
 }
 END_TEST

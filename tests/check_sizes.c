@@ -114,6 +114,28 @@ START_TEST(sizes_beyond_memory_are_refused)
 }
 END_TEST
 
+/* No keys at all: k, v and their gradients may be NULL, and o is 0. */
+START_TEST(no_keys_need_no_arrays)
+{
+    struct attn_attention a = {.n = {1, 1, 1, 2, 0, 3, 3},
+                               .kind = attn_kinds[0],
+                               .way = _i ? ATTN_WAY_STREAMING : ATTN_WAY_PLAIN,
+                               .q = attn_stride_rows(2, 1, 3),
+                               .o = attn_stride_rows(2, 1, 3)};
+    attn_real q[6] = {1, 2, 3}, o[6] = {7, 7, 7, 7, 7, 7}, d_o[6] = {1}, dq[6] = {0};
+    const struct attn_attention_grads g = {.dq = dq};
+    struct attn_arena arena = {0};
+
+    attn_saved_take(&arena, &a);
+    arena = (struct attn_arena){.base = attn_alloc(arena.used, 1)};
+    struct attn_saved saved = attn_saved_take(&arena, &a);
+    attn_attention_forward(o, &saved, q, NULL, NULL, NULL, &a);
+    attn_attention_backward(&g, d_o, &saved, q, NULL, NULL, NULL, &a);
+    for (int i = 0; i < 6; i++) ck_assert(o[i] == 0 && dq[i] == 0);
+    attn_free(arena.base);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_test(suite, "empty", empty_sizes_give_zeros);
@@ -121,4 +143,5 @@ void add_tests(Suite *suite)
     add_test(suite, "wrong masks", wrong_masks_are_refused);
     add_test(suite, "large maps", large_maps_do_not_wrap);
     add_test(suite, "beyond memory", sizes_beyond_memory_are_refused);
+    add_loop_test(suite, "no keys", no_keys_need_no_arrays, 2);
 }

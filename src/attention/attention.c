@@ -239,6 +239,16 @@ static struct attn_head head_of(const struct attn_attention *a, const struct att
     return head;
 }
 
+/* The forward of a head in which no query sees a key. */
+static void see_nothing(const struct attn_head *h)
+{
+    for (int i = 0; i < h->Tq; i++) {
+        memset(h->o + (size_t)i * h->o_row, 0, (size_t)h->Dv * sizeof *h->o);
+        h->lse[i] = (attn_real)-INFINITY;
+    }
+    if (h->p) memset(h->p, 0, (size_t)h->Tq * (size_t)h->Tk * sizeof *h->p);
+}
+
 /* What a caller must have seen to: for assert. */
 static inline bool is_sound(const struct attn_attention *a, const struct attn_saved *saved,
                             const attn_real *weights)
@@ -261,7 +271,10 @@ void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_r
         attn_mask_spans(saved->span, &a->mask, n.Tq, n.Tk, b);
         for (int h = 0; h < n.H; h++) {
             const struct attn_head head = head_of(a, saved, q, k, v, weights, b, h);
-            a->kind->forward(&head);
+            if (head.lo < head.hi)
+                a->kind->forward(&head);
+            else
+                see_nothing(&head);
         }
     }
 }
@@ -293,7 +306,7 @@ void attn_attention_backward(const struct attn_attention_grads *g, const attn_re
             if (g->dbias)
                 grad.dbias =
                     g->dbias + (size_t)b * a->mask.bias_batch + (size_t)h * a->mask.bias_head;
-            a->kind->backward(&head, &grad);
+            if (head.lo < head.hi) a->kind->backward(&head, &grad);
         }
     }
 }
