@@ -163,7 +163,7 @@ START_TEST(other_settings_are_refused_by_name)
     s.lr = 0.25;
     ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, &e));
     ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
-    ck_assert_msg(strstr(e.text, "--lr 0.003, not 0.25") && strstr(e.text, "--force"), "%s",
+    ck_assert_msg(strstr(e.text, "--lr 0.001, not 0.25") && strstr(e.text, "--force"), "%s",
                   e.text);
     expect_fine(attn_run_open(&r, where, &s, NULL, true, &e));
     ck_assert_int_eq(r.trainer.step, 0);

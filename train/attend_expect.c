@@ -110,7 +110,7 @@ const char *attend_expect(struct attend_comparison *c, const struct attend *a, s
 /* "[0, 2, 1]" */
 static void describe_place(char *out, size_t size, const struct attend_array *r, size_t at)
 {
-    size_t index[ATTN_NPY_RANK], used = (size_t)snprintf(out, size, "[");
+    size_t index[ATTN_NPY_RANK] = {0}, used = (size_t)snprintf(out, size, "[");
 
     for (int i = r->rank - 1; i >= 0; i--) {
         index[i] = at % r->shape[i];

@@ -77,7 +77,7 @@ static const char *take_kind(struct attend_options *options, const struct cli_op
     const char *names[64];
     int n = 0, index;
 
-    for (; attn_kinds[n] && n < 64; n++) names[n] = attn_kind_name(attn_kinds[n]);
+    for (; n < 64 && attn_kinds[n]; n++) names[n] = attn_kind_name(attn_kinds[n]);
     if (cli_choice(&index, o, value, names, n, e)) return e->text;
     options->kind = attn_kinds[index];
     return NULL;
@@ -89,7 +89,7 @@ static const char *take_position(struct attend_options *options, const struct cl
     const char *names[64];
     int n = 0, index;
 
-    for (; attn_positions[n] && n < 64; n++) names[n] = attn_positions[n]->name;
+    for (; n < 64 && attn_positions[n]; n++) names[n] = attn_positions[n]->name;
     if (cli_choice(&index, o, value, names, n, e)) return e->text;
     if (attn_positions[index]->learned)
         return attn_fail(e, ATTN_BAD_USAGE,

@@ -101,7 +101,8 @@ static void label(const struct attn_dataset *d, const int *ids, char *out, int s
 const struct attn_task attn_task_recall = {
     .name = "recall",
     .summary = "pairs of key and value, then keys: which value was beside the key?",
-    .defaults = "pairs=8 keys=32 values=16 queries=0 width=64 lr=0.003 steps=300 batch=64",
+    .defaults =
+        "pairs=8 keys=32 values=16 queries=0 width=64 lr=0.001 steps=300 log-every=5 batch=64",
     .open = open_recall,
     .fill = fill,
     .label = label,
