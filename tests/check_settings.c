@@ -37,6 +37,7 @@ START_TEST(numbers_are_read_whole)
         expect_refused(t, "1.5");
         expect_refused(t, "99999999999999999999");
         expect_refused(t, "-1");
+        expect_refused(t, "9007199254740993");
     }
 }
 END_TEST

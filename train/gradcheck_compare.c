@@ -41,9 +41,9 @@ static bool within(double norm, double element, double share)
            element <= share * GRADCHECK_ELEMENT_TOLERANCE;
 }
 
-/* An estimate is only an estimate: differences must be four times as exact as
- * what they vouch for. Inexact ones still convict a gradient that is off by
- * far more than the inexactness. */
+/* An estimate is only an estimate: differences must be twice as exact as what
+ * they vouch for. Inexact ones still convict a gradient that is off by far more
+ * than the inexactness. */
 static enum gradcheck_verdict judge(const struct gradcheck_comparison *c)
 {
     const double share = 0.5, certainty = 1e3;

@@ -1,7 +1,7 @@
 /* gradcheck_compare.h - a gradient beside its finite differences, and what follows.
  *
- * The differences carry an error estimate of their own. Where it exceeds a
- * quarter of the tolerance they cannot vouch for the gradient, and the tensor
+ * The differences carry an error estimate of their own. Where it exceeds
+ * half the tolerance they cannot vouch for the gradient, and the tensor
  * is refused; where
  * both sides are nothing against the other gradients of the same
  * configuration, agreement says nothing, and the check is vacuous. Elements

@@ -185,8 +185,22 @@ static void draw_parameter(struct gradcheck_subject *s, struct attn_model *m,
     for (size_t i = 0; ends_in(p->name, ".gain") && i < p->count; i++) x[i] += x[i] < 0 ? -1 : 1;
 }
 
-/* Whether no weight of a row with a choice of keys is all but 1, where the
- * gradient is lost in rounding, and every layer tells some keys apart. */
+/* How far apart the weights of a row are, over the keys that have one; 1 where
+ * one key takes all, and the gradient is lost in rounding. */
+static double spread_of_row(const attn_real *p)
+{
+    double low = 1, high = 0;
+
+    for (int j = 0; j < T; j++) {
+        if (p[j] == 0) continue;
+        low = fmin(low, (double)p[j]);
+        high = fmax(high, (double)p[j]);
+    }
+    if (low >= high) return 0;
+    return high > 0.999 ? 1 : high - low;
+}
+
+/* Whether every layer tells some keys apart and no row is saturated, and the loss neither. */
 static bool has_contrast(struct model_case *c)
 {
     const double mean = attn_loss_mean(attn_model_forward(&c->model, &c->batch));
@@ -195,18 +209,9 @@ static bool has_contrast(struct model_case *c)
     if (!(mean > 0.05 && mean < 10)) return false;
     for (int l = 0; l < c->model.settings.layers; l++) {
         const attn_real *p = attn_model_weights(&c->model, l);
-        double spread = 0;
-        for (int r = 0; r < rows; r++, p += T) {
-            double low = 1, high = 0;
-            for (int j = 0; j < T; j++) {
-                if (p[j] == 0) continue;
-                low = fmin(low, (double)p[j]);
-                high = fmax(high, (double)p[j]);
-            }
-            if (high > 0.999 && low < high) return false;
-            spread = fmax(spread, high - low);
-        }
-        if (spread < 0.05) return false;
+        double widest = 0;
+        for (int r = 0; r < rows; r++) widest = fmax(widest, spread_of_row(p + r * T));
+        if (widest < 0.05 || widest >= 1) return false;
     }
     return true;
 }

@@ -76,11 +76,11 @@ void gradcheck_report_table(const struct gradcheck_result *r)
     if (r->redrawn) printf("%d draws were refused or vacuous and drawn anew\n", r->redrawn);
     printf("%d tensors in %d configurations (%s): ", r->rows, r->configurations, attn_precision);
     if (r->failed)
-        printf("%d FAILED", r->failed);
+        printf("%d FAILED, expected", r->failed);
     else
-        printf("all within");
-    printf(" %g of the norm, %g of each element plus %g of the largest\n", GRADCHECK_NORM_TOLERANCE,
-           GRADCHECK_ELEMENT_TOLERANCE, GRADCHECK_ELEMENT_FLOOR);
+        printf("all");
+    printf(" within %g of the norm, %g of each element plus %g of the largest\n",
+           GRADCHECK_NORM_TOLERANCE, GRADCHECK_ELEMENT_TOLERANCE, GRADCHECK_ELEMENT_FLOOR);
 }
 
 void gradcheck_report_json(const struct gradcheck_result *r)

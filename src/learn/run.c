@@ -131,11 +131,22 @@ static const char *write_config(const struct attn_run *run, struct attn_error *e
     return wrong;
 }
 
+static const char *read_status(enum attn_fault *fault, const struct attn_json *root,
+                               const char *path, struct attn_error *e)
+{
+    const struct attn_json *status = attn_json_member(root, "status");
+
+    if (!status || status->type != ATTN_JSON_STRING)
+        return attn_fail(e, ATTN_BAD_INPUT, "%.400s: expected a \"status\"", path);
+    *fault = strcmp(status->text, "diverged") == 0 ? ATTN_DIVERGED : ATTN_FINE;
+    return NULL;
+}
+
 /* The line of result.json, and whether it tells of a divergence. */
 static const char *read_result(struct attn_run *run, struct attn_error *e)
 {
     char path[ATTN_RUN_FILE], *text;
-    const struct attn_json *root, *status;
+    const struct attn_json *root;
     size_t n;
     const char *wrong;
 
@@ -144,14 +155,14 @@ static const char *read_result(struct attn_run *run, struct attn_error *e)
     if (wrong) return wrong;
     wrong = attn_json_parse(&root, text, n, path, e);
     if (!wrong) {
-        status = attn_json_member(root, "status");
-        run->fault = status && status->text && strcmp(status->text, "diverged") == 0 ? ATTN_DIVERGED
-                                                                                     : ATTN_FINE;
+        wrong = read_status(&run->fault, root, path, e);
         attn_free(root);
+    }
+    if (!wrong) {
         attn_text_add(&run->result, text, n);
         if (run->result.failed) wrong = attn_fail_memory(e, "result");
-        run->finished = true;
     }
+    run->finished = !wrong;
     attn_free(text);
     return wrong;
 }
@@ -223,7 +234,8 @@ const char *attn_run_step(struct attn_run *run, struct attn_error *e)
     run->evaluated = false;
     if (!attn_trainer_step(t))
         return attn_fail(e, ATTN_DIVERGED,
-                         "the loss or its gradient is not finite at step %ld: try a smaller --lr",
+                         "the loss or its gradient is not finite at step %ld: try a smaller "
+                         "--lr or --init",
                          t->step + 1);
     if (!is_due(t)) return NULL;
     run->scores = attn_trainer_evaluate(t);

@@ -41,7 +41,7 @@ static const char *set_whole(void *to, const struct attn_setting *t, const char 
 {
     int64_t x;
 
-    if (!attn_integer_parse(value, &x) || (double)x < t->min || (double)x > t->max)
+    if (!attn_integer_parse(value, &x) || x < (int64_t)t->min || x > (int64_t)t->max)
         return attn_fail(e, ATTN_BAD_USAGE, "--%s %s: expected a whole number from %lld to %lld",
                          t->name, value, (long long)t->min, (long long)t->max);
     if (t->type == ATTN_SETTING_LONG)
