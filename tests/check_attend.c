@@ -326,8 +326,30 @@ START_TEST(one_line_of_json)
 }
 END_TEST
 
+/* The streaming way: the same results but p, which is not made. */
+START_TEST(no_weights)
+{
+    static const char *const names[] = {"o", "lse", "dq", "dk", "dv"};
+
+    put_small();
+    attend(ARRAYS "--causal --dout g.npy --out with");
+    attend(ARRAYS "--causal --dout g.npy --no-weights --out without");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char one[32], other[32];
+        snprintf(one, sizeof one, "with/%s", names[i]);
+        snprintf(other, sizeof other, "without/%s", names[i]);
+        expect_same_array(one, other);
+    }
+    ck_assert_int_ne(run("ls '%s'", scratch_path("without/p.npy")), 0);
+    ck_assert_int_ne(run_there(ATTEND, ARRAYS "--kind additive --no-weights --out x"), 0);
+    ck_assert_msg(strstr(run_output, "no streaming way") || strstr(run_output, "--kind-weights"),
+                  "%s", run_output);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
+    add_test(suite, "no weights", no_weights);
     add_test(suite, "a row that sees nothing", a_row_that_sees_nothing);
     add_test(suite, "true means may attend", true_means_may_attend);
     add_test(suite, "a float mask is added", a_float_mask_is_added);

@@ -25,6 +25,8 @@ static const struct {
     {"within", {3, 4, 0}, {3, 4, 0.015625}, 0.0032, true, 2},
     {"beyond", {3, 4, 0}, {3, 4, 0.015625}, 0.0031, false, 2},
     {"the largest of all", {3, 4, 0}, {3.5, 5, -0.25}, 1e-3, false, 1},
+    {"rounding of 0", {1e-17, 0, -1e-17}, {0, 0, 0}, 1e-6, true, 0},
+    {"more than rounding of 0", {1e-14, 0, 0}, {0, 0, 0}, 1e-6, false, 0},
     {"nothing was written", {1, 2, 3}, {0, 0, 0}, 0.5, false, 2},
     {"the sign", {1, -2, 3}, {-1, 2, -3}, 0.5, false, 2},
     {"NaN there", {1, 2, 3}, {1, (double)NAN, 3}, 1, false, 1},
@@ -44,7 +46,7 @@ static const struct {
      0},
     {"a norm beyond all numbers", {1, 1, 1}, {1.7e308, 1.7e308, 1.7e308}, 1, false, 0},
     {"squares too large", {1, 2, 3}, {1e200, 2e200, -3e200}, 1e-3, false, 2},
-    {"squares too small", {1e-30, 0, 0}, {2e-30, 0, 0}, 1e-3, false, 0},
+    {"squares too small", {1e-200, 0, 0}, {2e-200, 0, 0}, 0, false, 0},
 };
 
 START_TEST(a_pair)
@@ -94,7 +96,7 @@ START_TEST(its_own_output_agrees)
 {
     put_theirs();
     expect_code(0, RUN "--expect theirs --tol 0 2>/dev/null");
-    expect_words("\"agree\": true}\narray ");
+    ck_assert_int_eq(strncmp(run_output, "array ", 6), 0); /* the table and nothing else */
     for (const char *const *name = (const char *const[]){"o", "p", "lse", "dq", "dk", "dv", NULL};
          *name; name++) {
         char row[64];
@@ -117,7 +119,6 @@ START_TEST(a_changed_number)
     dk[3] += 1e-3;
     put_reals("theirs/dk", "(3, 2)", dk);
     expect_code(1, RUN "--expect theirs --out ours");
-    expect_words("\"agree\": false}\n");
     expect_words("\ndk             DIFFERS  0.001 ");
     expect_words(" [1, 1] ");
     expect_words("\ndq             agrees ");

@@ -43,6 +43,7 @@ struct attend_options {
     int heads, kv_heads;                  /* 0: not given */
     struct attn_mask mask;                /* what needs no file */
     double scale, softcap, tolerance;     /* 0: default; none; negative: not given */
+    bool no_weights;                      /* the streaming way, and no p.npy */
 };
 
 struct attend_array {
@@ -106,9 +107,9 @@ void attend_output_shape(const struct attend *a, struct attend_array *o);
 /* Computes all results. */
 ATTN_MUST_CHECK const char *attend_run(struct attend *a, struct attn_error *e);
 
-/* One line of JSON on standard output, and the files of --out. agree is told with --expect only. */
+/* The files of --out; one line of JSON on standard output. */
 ATTN_MUST_CHECK const char *attend_write(const struct attend *a, struct attn_error *e);
-ATTN_MUST_CHECK const char *attend_print(const struct attend *a, bool agree, struct attn_error *e);
+ATTN_MUST_CHECK const char *attend_print(const struct attend *a, struct attn_error *e);
 
 /* A result against the file of the same name in --expect. */
 struct attend_comparison {

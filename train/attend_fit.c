@@ -144,6 +144,7 @@ const char *attend_fit(struct attend *a, struct attn_error *e)
     core->kind = a->options.kind;
     core->scale = (attn_real)a->options.scale;
     core->softcap = (attn_real)a->options.softcap;
+    core->way = a->options.no_weights ? ATTN_WAY_STREAMING : ATTN_WAY_PLAIN;
     core->mask = a->options.mask;
     if (a->whole_layer ? fit_layer(a, e) : fit_arrays(a, e)) return e->text;
     if (attend_fit_rest(a, e)) return e->text;

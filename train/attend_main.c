@@ -30,7 +30,8 @@ static const char notes[] =
     "A query that sees no key gets zeros, and lse -inf.\n"
     "\n"
     "--expect prints a row per result: an array agrees where\n"
-    "    ||ours - theirs|| <= X ||theirs||          (Euclidean norms, X from --tol)\n"
+    "    ||ours - theirs|| <= X (||theirs|| + 1e-9 sqrt(n))\n"
+    "(Euclidean norms, n numbers, X from --tol).\n"
     "The place shown is that of the largest |ours - theirs|. Infinities of one sign\n"
     "in one place are equal; a NaN on either side never agrees. A result without a\n"
     "file there is not compared.\n"
@@ -69,8 +70,10 @@ static int work(struct attend *a)
         for (int i = 0; i < a->results; i++) agree &= !c[i].there || c[i].agrees;
     }
     if (a->options.out && attend_write(a, &e)) return cli_die(PROGRAM, &e);
-    if (attend_print(a, agree, &e)) return cli_die(PROGRAM, &e);
-    if (a->options.expect) attend_print_comparisons(c, a);
+    if (a->options.expect)
+        attend_print_comparisons(c, a);
+    else if (attend_print(a, &e))
+        return cli_die(PROGRAM, &e);
     return cli_close_stdout(PROGRAM, agree ? ATTN_FINE : ATTN_CHECK_FAILED);
 }
 

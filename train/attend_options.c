@@ -45,9 +45,10 @@ const struct cli_option attend_option_table[] = {
      visible},
     {"offset", 0, "N", "where the first query stands among the keys", "Tk - Tq", visible},
     {"prefix", 0, "N", "the first N keys are hidden neither by causal nor by R", "0", visible},
+    {"no-weights", 0, NULL, "no p.npy: memory grows with Tq + Tk, not with Tq Tk", NULL, back},
     {"out", 0, "DIR", "write the results there, made if need be", NULL, back},
     {"expect", 0, "DIR", "compare with the files of the same names there", NULL, back},
-    {"tol", 0, "X", "largest ||ours - theirs|| / ||theirs|| of an array", "1e-6", back},
+    {"tol", 0, "X", "how far an array may be off, see below", "1e-6", back},
 };
 const int attend_option_count = sizeof attend_option_table / sizeof *attend_option_table;
 
@@ -168,6 +169,10 @@ const char *attend_option_take(void *context, const struct cli_option *o, const 
     if (!strcmp(name, "tol")) return cli_number(&options->tolerance, o, value, 0, 1, e);
     if (!strcmp(name, "out")) return cli_path(&options->out, o, value, e);
     if (!strcmp(name, "expect")) return cli_path(&options->expect, o, value, e);
+    if (!strcmp(name, "no-weights")) {
+        options->no_weights = true;
+        return NULL;
+    }
     assert(!strcmp(name, "causal"));
     options->mask.causal = true;
     return NULL;

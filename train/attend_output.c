@@ -31,7 +31,7 @@ static void add_shapes(struct attn_text *t, const struct attend *a)
     attn_text_print(t, "}");
 }
 
-const char *attend_print(const struct attend *a, bool agree, struct attn_error *e)
+const char *attend_print(const struct attend *a, struct attn_error *e)
 {
     const struct attn_shape n = a->layer.core.n;
     struct attn_text t = {0};
@@ -45,7 +45,6 @@ const char *attend_print(const struct attend *a, bool agree, struct attn_error *
         attn_text_print(&t, ", \"out\": ");
         attn_json_quote(&t, a->options.out);
     }
-    if (a->options.expect) attn_text_print(&t, ", \"agree\": %s", agree ? "true" : "false");
     attn_text_print(&t, "}\n");
     if (!t.failed) fputs(t.data, stdout);
     attn_text_free(&t);

@@ -129,7 +129,7 @@ const char *attend_run(struct attend *a, struct attn_error *e)
     o = add_result(a, "o");
     attend_output_shape(a, o);
     if (take_values(o, e)) return e->text;
-    add_kept(a, "p", a->saved.core.p, 4);
+    if (a->saved.core.p) add_kept(a, "p", a->saved.core.p, 4);
     add_kept(a, "lse", a->saved.core.lse, 3);
     if (a->input[IN_DOUT].values && add_gradients(a, gradient, e)) return e->text;
     if (a->whole_layer)

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* program_invocation_short_name */
 #include "cli.h"
 
 #include <assert.h>
@@ -19,8 +20,20 @@ static const struct cli_option common[] = {
 };
 enum { HELP, VERSION, LIST, COMMON, LONG = 256 };
 
+const char *cli_called(const char *program)
+{
+#ifdef __GLIBC__
+    const char *called = program_invocation_short_name;
+    const size_t n = strlen(called), ending = strlen(program);
+
+    if (n > ending && strcmp(called + n - ending, program) == 0) return called;
+#endif
+    return program;
+}
+
 int cli_die(const char *program, const struct attn_error *e)
 {
+    program = cli_called(program);
     fprintf(stderr, "%s: %s\n", program, e->text);
     if (e->fault == ATTN_BAD_USAGE) fprintf(stderr, "Try '%s --help'\n", program);
     return e->fault;
@@ -50,8 +63,8 @@ int cli_close_stdout(const char *program, int code)
 
     errno = 0;
     if (fclose(stdout) == 0 && !failed) return code;
-    fprintf(stderr, "%s: cannot write to standard output%s%s\n", program, errno ? ": " : "",
-            errno ? strerror(errno) : "");
+    fprintf(stderr, "%s: cannot write to standard output%s%s\n", cli_called(program),
+            errno ? ": " : "", errno ? strerror(errno) : "");
     return ATTN_CANNOT_WRITE;
 }
 

@@ -48,6 +48,10 @@ struct cli {
  * not a signal. argv may be permuted. */
 int cli_parse(const struct cli *cli, int argc, char **argv);
 
+/* The name under which the program was called, where that ends in its own: a
+ * program that was installed as attn-NAME says so. Else its own. */
+const char *cli_called(const char *program);
+
 /* "PROGRAM: TEXT" on standard error, for wrong usage with the pointer to --help
  * behind it; returns the fault as the exit code. */
 int cli_die(const char *program, const struct attn_error *e);

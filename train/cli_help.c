@@ -67,7 +67,7 @@ static void print_options(const struct cli_option *options, int n)
 
 void cli_print_help(const struct cli *cli, const struct cli_option *common, int n)
 {
-    printf("Examples:\n%s\nUsage: %s [OPTION]...%s%s\n", cli->examples, cli->program,
+    printf("Examples:\n%s\nUsage: %s [OPTION]...%s%s\n", cli->examples, cli_called(cli->program),
            cli->operands ? " " : "", cli->operands ? cli->operands : "");
     print_words(cli->summary, 0, 0);
     printf("\n");
@@ -83,6 +83,6 @@ void cli_print_version(const char *program)
 #else
     const char *compiler = "gcc " __VERSION__;
 #endif
-    printf("%s %s (%s precision, %s, %s kernels)\n", program, ATTN_VERSION, attn_precision,
-           compiler, attn_kernels_name());
+    printf("%s %s (%s precision, %s, %s kernels)\n", cli_called(program), ATTN_VERSION,
+           attn_precision, compiler, attn_kernels_name());
 }

@@ -132,11 +132,10 @@ int main(int argc, char **argv)
         .examples = "  gradcheck                    everything\n"
                     "  gradcheck --op layer --kind dot -v\n"
                     "  gradcheck --plant sign       a planted fault is found: exit code 1\n",
-        .notes =
-            "Verdicts: ok; zero (the loss does not depend on it, by mathematics); refused (the\n"
-            "differences are too inexact to tell); vacuous (nothing compared with nothing);\n"
-            "wrong. Exit codes: 0 all ok or zero, 1 anything else, 2 wrong usage, 4 cannot\n"
-            "write, 5 out of memory.\n",
+        .notes = "Verdicts: ok; zero (the loss does not depend on it, by mathematics); refused\n"
+                 "(the differences are too inexact to tell); vacuous (nothing compared with\n"
+                 "nothing); wrong. Exit codes: 0 all ok or zero, 1 anything else, 2 wrong\n"
+                 "usage, 4 cannot write, 5 out of memory.\n",
         .options = options,
         .count = OPTIONS,
         .take = take,
