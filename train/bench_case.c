@@ -143,11 +143,12 @@ static void smallest_and_median(double *x, int n, double *smallest, double *medi
 const char *bench_case(struct bench_times *t, const struct bench_plan *plan, struct attn_error *e)
 {
     enum { MOST = 20000, BURST = 20 };
-    double *f = calloc(3 * MOST, sizeof *f), *b = f + MOST, *both = b + MOST;
+    double *f = calloc(3 * MOST, sizeof *f);
     struct layer_case c;
     int n = 0;
 
     if (!f) return attn_fail_memory(e, "times");
+    double *const b = f + MOST, *const both = b + MOST;
     if (open_case(&c, plan, e)) {
         free(f);
         return e->text;

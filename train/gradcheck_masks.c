@@ -130,9 +130,9 @@ static void make_slopes(struct gradcheck_subject *s, struct attn_attention *a)
 
 attn_real *gradcheck_mask_make(struct gradcheck_subject *s, struct attn_attention *a, int level)
 {
+    assert(level >= 0 && level < VARIANTS);
     const struct variant *v = &variants[level];
 
-    assert(level >= 0 && level < VARIANTS);
     a->mask = v->bounds;
     if (!s) return NULL;
     if (v->lengths) make_lengths(s, a);
