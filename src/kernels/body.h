@@ -15,6 +15,14 @@ typedef int64_t bits;
 typedef int32_t bits;
 #endif
 
+/* In front of a loop whose length is a constant once everything is inlined: its
+ * arrays of vectors then become registers. clang reads its own pragma only. */
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#endif
+
 typedef attn_real vec __attribute__((vector_size(VECTOR_BYTES)));
 typedef bits ivec __attribute__((vector_size(VECTOR_BYTES)));
 /* The same where it lies in an array: aligned as a real only. */
@@ -59,10 +67,11 @@ static inline attn_real add_lanes(vec v)
     attn_real x[LANES];
 
     store(x, v);
-#pragma GCC unroll 8
-    for (int half = LANES / 2; half > 0; half /= 2)
-#pragma GCC unroll 16
+    UNROLLED
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        UNROLLED
         for (int i = 0; i < half; i++) x[i] += x[i + half];
+    }
     return x[0];
 }
 
@@ -71,10 +80,11 @@ static inline attn_real max_lanes(vec v)
     attn_real x[LANES];
 
     store(x, v);
-#pragma GCC unroll 8
-    for (int half = LANES / 2; half > 0; half /= 2)
-#pragma GCC unroll 16
+    UNROLLED
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        UNROLLED
         for (int i = 0; i < half; i++) x[i] = x[i] > x[i + half] ? x[i] : x[i + half];
+    }
     return x[0];
 }
 
@@ -87,27 +97,27 @@ static inline __attribute__((always_inline)) void tile_part(const struct attn_ti
 
     for (int k = 0; k < t->K; k++, a += t->a_col, b += t->b_row) {
         vec bk[TILE_VECTORS];
-#pragma GCC unroll 4
+        UNROLLED
         for (int j = 0; j < vectors; j++) bk[j] = load(b + j * LANES);
-#pragma GCC unroll 16
+        UNROLLED
         for (int i = 0; i < rows; i++) {
             const vec ai = splat(a[(size_t)i * t->a_row]);
-#pragma GCC unroll 4
+            UNROLLED
             for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
         }
     }
-#pragma GCC unroll 16
+    UNROLLED
     for (int i = 0; i < rows; i++) {
         attn_real *c = t->c + (size_t)(first + i) * t->c_row;
         if (t->cols == vectors * LANES) {
-#pragma GCC unroll 4
+            UNROLLED
             for (int j = 0; j < vectors; j++) {
                 const vec v = t->alpha * acc[i][j];
                 store(c + j * LANES, t->add ? load(c + j * LANES) + v : v);
             }
         } else {
             attn_real row[TILE_COLS] = {0};
-#pragma GCC unroll 4
+            UNROLLED
             for (int j = 0; j < vectors; j++) store(row + j * LANES, t->alpha * acc[i][j]);
             for (int j = 0; j < t->cols; j++) c[j] = t->add ? c[j] + row[j] : row[j];
         }
@@ -261,7 +271,7 @@ static inline vec exp_vec(vec x)
     const vec r = (y - n * ln2_head) - n * ln2_tail;
     vec p = splat(exp_poly[0]);
 
-#pragma GCC unroll 16
+    UNROLLED
     for (int i = 1; i < EXP_TERMS; i++) p = p * r + exp_poly[i];
     p *= (vec)((half + EXPONENT_BIAS) << MANTISSA);
     p *= (vec)((whole - half + EXPONENT_BIAS) << MANTISSA);
@@ -294,15 +304,16 @@ static void panel_max(attn_real *m, const attn_real *s, int rows)
 {
     for (int c = 0; c < ATTN_PANEL; c += PANEL_STEP) {
         vec top[PANEL_STEP / LANES];
-#pragma GCC unroll 4
+        UNROLLED
         for (int v = 0; v < PANEL_STEP / LANES; v++) top[v] = load(m + c + v * LANES);
-        for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            UNROLLED
             for (int v = 0; v < PANEL_STEP / LANES; v++) {
                 const vec x = load(s + (size_t)r * ATTN_PANEL + c + v * LANES);
                 top[v] = choose(top[v] < x, x, top[v]);
             }
-#pragma GCC unroll 4
+        }
+        UNROLLED
         for (int v = 0; v < PANEL_STEP / LANES; v++) store(m + c + v * LANES, top[v]);
     }
 }
@@ -339,9 +350,10 @@ static double multiply_adds(long rounds)
     volatile attn_real seen;
 
     for (int i = 0; i < CHAINS; i++) acc[i] = splat((attn_real)i);
-    for (long r = 0; r < rounds; r++)
-#pragma GCC unroll 12
+    for (long r = 0; r < rounds; r++) {
+        UNROLLED
         for (int i = 0; i < CHAINS; i++) acc[i] = acc[i] * shrink + shrink;
+    }
     for (int i = 1; i < CHAINS; i++) acc[0] += acc[i];
     seen = add_lanes(acc[0]);
     (void)seen;
