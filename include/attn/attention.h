@@ -47,7 +47,7 @@ struct attn_stride attn_stride_rows(int T, int H, int D);  /* (B, T, H*D) */
 struct attn_stride attn_stride_heads(int T, int H, int D); /* (B, H, T, D) */
 
 enum attn_way {
-    ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and P takes over 32 MB a sequence */
+    ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and streaming is faster at these sizes */
     ATTN_WAY_PLAIN,
     ATTN_WAY_STREAMING
 };

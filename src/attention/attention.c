@@ -43,18 +43,19 @@ size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n)
     return attn_size_mul((size_t)n.H, weights_per_head(kind, n.D));
 }
 
-/* Bytes of a sequence's P that are kept rather than computed again. Not of the
- * batch: how a sequence is computed must not depend on its neighbours. */
-enum { LARGEST_KEPT = 32 << 20 };
+/* From so many scores of a head on the streaming way is faster, although it
+ * computes P twice: where a mask's edge spares it half of them, and where not,
+ * when P no longer stays in the cache. Of one head, not of the batch: how a
+ * sequence is computed must not depend on its neighbours. */
+enum { STREAM_MASKED = 32 * 32, STREAM_FULL = 768 * 768 };
 
 enum attn_way attn_attention_way(const struct attn_attention *a)
 {
-    const struct attn_shape n = a->n;
-    const size_t map = attn_size_mul((size_t)n.Tq, (size_t)n.Tk);
-    const size_t reals = attn_size_mul((size_t)n.H, map);
+    const bool edge = a->mask.causal || a->mask.window;
+    const size_t map = attn_size_mul((size_t)a->n.Tq, (size_t)a->n.Tk);
 
     if (a->way != ATTN_WAY_CHOOSE) return a->way;
-    return a->no_weights && a->kind->streams && reals > LARGEST_KEPT / sizeof(attn_real)
+    return a->no_weights && a->kind->streams && map > (edge ? STREAM_MASKED : STREAM_FULL)
                ? ATTN_WAY_STREAMING
                : ATTN_WAY_PLAIN;
 }

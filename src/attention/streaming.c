@@ -27,8 +27,9 @@
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
 #include "kind.h"
+#include "pieces.h"
 
-enum { QUERIES = ATTN_PANEL, KEYS = 256 };
+enum { QUERIES = ATTN_PANEL, KEYS = ATTN_PANEL_KEYS };
 
 /* The room of one head, carved out of h->panel. */
 struct panels {
@@ -63,33 +64,6 @@ static struct panels panels_of(const struct attn_head *h)
     return p;
 }
 
-/* A block of queries and the keys that any of them may see. */
-struct block {
-    int i0, queries;
-    int lo, hi;         /* keys that some query sees */
-    int all_lo, all_hi; /* keys that every query sees, as far as spans go */
-};
-
-static struct block block_at(const struct attn_head *h, int i0)
-{
-    struct block b = {.i0 = i0,
-                      .queries = h->Tq - i0 < QUERIES ? h->Tq - i0 : QUERIES,
-                      .lo = h->Tk,
-                      .hi = 0,
-                      .all_lo = 0,
-                      .all_hi = h->Tk};
-
-    for (int i = i0; i < i0 + b.queries; i++) {
-        const struct attn_span s = h->span[i];
-        if (s.lo > b.all_lo) b.all_lo = s.lo;
-        if (s.hi < b.all_hi) b.all_hi = s.hi;
-        if (s.lo >= s.hi) continue;
-        if (s.lo < b.lo) b.lo = s.lo;
-        if (s.hi > b.hi) b.hi = s.hi;
-    }
-    return b;
-}
-
 /* to (columns, 64) = the rows of x, transposed; zeros behind the last query. */
 static void transpose(attn_real *to, const attn_real *x, size_t row, int queries, int columns)
 {
@@ -97,24 +71,6 @@ static void transpose(attn_real *to, const attn_real *x, size_t row, int queries
     for (int i = 0; i < queries; i++)
         for (int c = 0; c < columns; c++)
             to[(size_t)c * QUERIES + (size_t)i] = x[(size_t)i * row + (size_t)c];
-}
-
-/* Panel (keys, 64) = alpha x (keys, columns) times t (columns, 64). */
-static void multiply_panel(attn_real *panel, const attn_real *x, size_t row, const attn_real *t,
-                           int keys, int columns, attn_real alpha)
-{
-    attn_gemm(&(struct attn_gemm){.M = keys,
-                                  .N = QUERIES,
-                                  .K = columns,
-                                  .alpha = alpha,
-                                  .a = x,
-                                  .a_row = row,
-                                  .a_col = 1,
-                                  .b = t,
-                                  .b_row = QUERIES,
-                                  .b_col = 1,
-                                  .c = panel,
-                                  .c_row = QUERIES});
 }
 
 /* Rows that lie `row` apart. */
@@ -128,40 +84,58 @@ struct rows_to_write {
     int columns;
 };
 
+/* Part of the panel = alpha x (keys, columns) times t (columns, 64). */
+static void multiply_panel(attn_real *panel, struct rows x, const attn_real *t, int columns,
+                           const struct attn_piece *c, attn_real alpha)
+{
+    attn_gemm(&(struct attn_gemm){.M = c->keys,
+                                  .N = c->queries,
+                                  .K = columns,
+                                  .alpha = alpha,
+                                  .a = x.at + (size_t)c->first * x.row,
+                                  .a_row = x.row,
+                                  .a_col = 1,
+                                  .b = t + c->from,
+                                  .b_row = QUERIES,
+                                  .b_col = 1,
+                                  .c = panel + c->first * QUERIES + c->from,
+                                  .c_row = QUERIES});
+}
+
 /* y (keys, columns) += alpha panel times x (queries, columns). */
 static void add_to_keys(struct rows_to_write y, const attn_real *panel, struct rows x,
-                        const struct block *b, int keys, attn_real alpha)
+                        const struct attn_piece *c, attn_real alpha)
 {
-    attn_gemm(&(struct attn_gemm){.M = keys,
+    attn_gemm(&(struct attn_gemm){.M = c->keys,
                                   .N = y.columns,
-                                  .K = b->queries,
+                                  .K = c->queries,
                                   .alpha = alpha,
-                                  .a = panel,
+                                  .a = panel + c->first * QUERIES + c->from,
                                   .a_row = QUERIES,
                                   .a_col = 1,
-                                  .b = x.at,
+                                  .b = x.at + (size_t)c->from * x.row,
                                   .b_row = x.row,
                                   .b_col = 1,
-                                  .c = y.at,
+                                  .c = y.at + (size_t)c->first * y.row,
                                   .c_row = y.row,
                                   .add = true});
 }
 
 /* y (queries, columns) += alpha panel^T times x (keys, columns). */
 static void add_to_queries(struct rows_to_write y, const attn_real *panel, struct rows x,
-                           const struct block *b, int keys, attn_real alpha)
+                           const struct attn_piece *c, attn_real alpha)
 {
-    attn_gemm(&(struct attn_gemm){.M = b->queries,
+    attn_gemm(&(struct attn_gemm){.M = c->queries,
                                   .N = y.columns,
-                                  .K = keys,
+                                  .K = c->keys,
                                   .alpha = alpha,
-                                  .a = panel,
+                                  .a = panel + c->first * QUERIES + c->from,
                                   .a_row = 1,
                                   .a_col = QUERIES,
-                                  .b = x.at,
+                                  .b = x.at + (size_t)c->first * x.row,
                                   .b_row = x.row,
                                   .b_col = 1,
-                                  .c = y.at,
+                                  .c = y.at + (size_t)c->from * y.row,
                                   .c_row = y.row,
                                   .add = true});
 }
@@ -183,28 +157,45 @@ static void mask_column(const struct attn_head *h, attn_real *column, int i, int
     }
 }
 
-/* p->s = the scores of keys j0 .. j0+keys-1, capped, biased and masked. */
-static void score(const struct attn_head *h, const struct panels *p, const struct block *b, int j0,
-                  int keys)
+/* Where the spans end, for queries that no matrix hides anything from. */
+static void mask_spans(const struct attn_head *h, attn_real *panel, const struct attn_block *b,
+                       int j0, int keys)
 {
-    const bool plain = !h->keep && !h->bias && h->slope == 0;
+    attn_real lo[QUERIES] = {0}, hi[QUERIES] = {0};
 
-    multiply_panel(p->s, h->k + (size_t)j0 * h->k_row, h->k_row, p->qt, keys, h->D, h->scale);
+    for (int i = 0; i < b->queries; i++) {
+        const struct attn_span s = h->span[b->i0 + i];
+        lo[i] = (attn_real)(s.lo < j0 ? 0 : s.lo - j0 < keys ? s.lo - j0 : keys);
+        hi[i] = (attn_real)(s.hi < j0 ? 0 : s.hi - j0 < keys ? s.hi - j0 : keys);
+    }
+    attn_kernels()->panel_mask(panel, lo, hi, keys);
+}
+
+/* p->s = the scores of keys j0 .. j0+keys-1, capped, biased and masked. Outside
+ * the pieces it is hidden. */
+static void score(const struct attn_head *h, const struct panels *p, const struct attn_block *b,
+                  int j0, int keys, const struct attn_piece *piece, int pieces)
+{
+    const struct rows k = {h->k + (size_t)j0 * h->k_row, h->k_row};
+
+    for (int n = 0; n < pieces; n++) multiply_panel(p->s, k, p->qt, h->D, &piece[n], h->scale);
     if (h->softcap != 0)
         for (int e = 0; e < keys * QUERIES; e++)
             p->capped[e] = p->s[e] = h->softcap * tanh(p->s[e] / h->softcap);
-    if (plain && j0 >= b->all_lo && j0 + keys <= b->all_hi) return;
-    for (int i = 0; i < b->queries; i++) mask_column(h, p->s + i, b->i0 + i, j0, keys);
+    if (h->keep || h->bias || h->slope != 0)
+        for (int i = 0; i < b->queries; i++) mask_column(h, p->s + i, b->i0 + i, j0, keys);
+    else if (!attn_block_sees_all(b, j0, keys) || b->queries < QUERIES)
+        mask_spans(h, p->s, b, j0, keys);
 }
 
-static int keys_from(const struct block *b, int j0)
+static int keys_from(const struct attn_block *b, int j0)
 {
     return b->hi - j0 < KEYS ? b->hi - j0 : KEYS;
 }
 
 /* The maximum rises to take in p->s: what was summed before shrinks with it. */
-static void raise_maximum(const struct attn_head *h, const struct panels *p, const struct block *b,
-                          int keys)
+static void raise_maximum(const struct attn_head *h, const struct panels *p,
+                          const struct attn_block *b, int keys)
 {
     attn_real old[QUERIES];
 
@@ -220,7 +211,8 @@ static void raise_maximum(const struct attn_head *h, const struct panels *p, con
     }
 }
 
-static void store_block(const struct attn_head *h, const struct panels *p, const struct block *b)
+static void store_block(const struct attn_head *h, const struct panels *p,
+                        const struct attn_block *b)
 {
     for (int i = 0; i < b->queries; i++) {
         const attn_real *from = p->o + (size_t)i * (size_t)h->Dv;
@@ -232,8 +224,11 @@ static void store_block(const struct attn_head *h, const struct panels *p, const
     }
 }
 
-static void forward_block(const struct attn_head *h, const struct panels *p, const struct block *b)
+static void forward_block(const struct attn_head *h, const struct panels *p,
+                          const struct attn_block *b)
 {
+    struct attn_piece piece[ATTN_PIECES];
+
     for (int i = 0; i < QUERIES; i++) {
         p->m[i] = (attn_real)-INFINITY;
         p->l[i] = 0;
@@ -242,11 +237,13 @@ static void forward_block(const struct attn_head *h, const struct panels *p, con
     transpose(p->qt, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries, h->D);
     for (int j0 = b->lo; j0 < b->hi; j0 += KEYS) {
         const int keys = keys_from(b, j0);
-        score(h, p, b, j0, keys);
+        const int pieces = attn_block_cut(piece, h, b, j0, keys);
+        score(h, p, b, j0, keys, piece, pieces);
         raise_maximum(h, p, b, keys);
         attn_kernels()->panel_exp(p->s, p->l, p->shift, keys);
-        add_to_queries((struct rows_to_write){p->o, (size_t)h->Dv, h->Dv}, p->s,
-                       (struct rows){h->v + (size_t)j0 * h->v_row, h->v_row}, b, keys, 1);
+        for (int n = 0; n < pieces; n++)
+            add_to_queries((struct rows_to_write){p->o, (size_t)h->Dv, h->Dv}, p->s,
+                           (struct rows){h->v + (size_t)j0 * h->v_row, h->v_row}, &piece[n], 1);
     }
     store_block(h, p, b);
 }
@@ -256,13 +253,13 @@ void attn_stream_forward(const struct attn_head *h)
     const struct panels p = panels_of(h);
 
     for (int i0 = 0; i0 < h->Tq; i0 += QUERIES) {
-        const struct block b = block_at(h, i0);
+        const struct attn_block b = attn_block_at(h, i0);
         forward_block(h, &p, &b);
     }
 }
 
 static void add_bias_gradient(const struct attn_head *h, const struct attn_head_grad *g,
-                              const struct panels *p, const struct block *b, int j0, int keys)
+                              const struct panels *p, const struct attn_block *b, int j0, int keys)
 {
     for (int i = 0; i < b->queries; i++)
         for (int j = 0; j < keys; j++)
@@ -272,13 +269,15 @@ static void add_bias_gradient(const struct attn_head *h, const struct attn_head_
 
 /* p->s = P, p->dp = dL/d(raw score) of keys j0 .. j0+keys-1. */
 static void backward_panel(const struct attn_head *h, const struct attn_head_grad *g,
-                           const struct panels *p, const struct block *b, int j0, int keys)
+                           const struct panels *p, const struct attn_block *b, int j0, int keys,
+                           const struct attn_piece *piece, int pieces)
 {
+    const struct rows v = {h->v + (size_t)j0 * h->v_row, h->v_row};
     attn_real unused[QUERIES] = {0};
 
-    score(h, p, b, j0, keys);
+    score(h, p, b, j0, keys, piece, pieces);
     attn_kernels()->panel_exp(p->s, unused, p->shift, keys);
-    multiply_panel(p->dp, h->v + (size_t)j0 * h->v_row, h->v_row, p->dot, keys, h->Dv, 1);
+    for (int n = 0; n < pieces; n++) multiply_panel(p->dp, v, p->dot, h->Dv, &piece[n], 1);
     attn_kernels()->panel_ds(p->dp, p->s, p->delta, keys);
     if (g->dbias) add_bias_gradient(h, g, p, b, j0, keys);
     if (h->softcap != 0)
@@ -289,7 +288,7 @@ static void backward_panel(const struct attn_head *h, const struct attn_head_gra
 }
 
 static void prepare_backward(const struct attn_head *h, const struct attn_head_grad *g,
-                             const struct panels *p, const struct block *b)
+                             const struct panels *p, const struct attn_block *b)
 {
     const attn_real *d_o = g->d_o + (size_t)b->i0 * h->o_row, *o = h->o + (size_t)b->i0 * h->o_row;
 
@@ -307,10 +306,11 @@ static void prepare_backward(const struct attn_head *h, const struct attn_head_g
 }
 
 static void backward_block(const struct attn_head *h, const struct attn_head_grad *g,
-                           const struct panels *p, const struct block *b)
+                           const struct panels *p, const struct attn_block *b)
 {
     const struct rows q = {h->q + (size_t)b->i0 * h->q_row, h->q_row};
     const struct rows d_o = {g->d_o + (size_t)b->i0 * h->o_row, h->o_row};
+    struct attn_piece piece[ATTN_PIECES];
     const struct rows_to_write dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
 
     prepare_backward(h, g, p, b);
@@ -320,10 +320,13 @@ static void backward_block(const struct attn_head *h, const struct attn_head_gra
         const struct rows_to_write dk = {g->dk + (size_t)j0 * g->dk_row, g->dk_row, h->D};
         const struct rows_to_write dv = {g->dv + (size_t)j0 * g->dv_row, g->dv_row, h->Dv};
 
-        backward_panel(h, g, p, b, j0, keys);
-        add_to_keys(dv, p->s, d_o, b, keys, 1);
-        add_to_keys(dk, p->dp, q, b, keys, h->scale);
-        add_to_queries(dq, p->dp, k, b, keys, h->scale);
+        const int pieces = attn_block_cut(piece, h, b, j0, keys);
+        backward_panel(h, g, p, b, j0, keys, piece, pieces);
+        for (int n = 0; n < pieces; n++) {
+            add_to_keys(dv, p->s, d_o, &piece[n], 1);
+            add_to_keys(dk, p->dp, q, &piece[n], h->scale);
+            add_to_queries(dq, p->dp, k, &piece[n], h->scale);
+        }
     }
 }
 
@@ -334,7 +337,7 @@ void attn_stream_backward(const struct attn_head *h, const struct attn_head_grad
     const struct panels p = panels_of(h);
 
     for (int i0 = (h->Tq - 1) / QUERIES * QUERIES; i0 >= 0 && h->Tq > 0; i0 -= QUERIES) {
-        const struct block b = block_at(h, i0);
+        const struct attn_block b = attn_block_at(h, i0);
         backward_block(h, g, &p, &b);
     }
 }

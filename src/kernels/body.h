@@ -336,8 +336,24 @@ static void panel_exp(attn_real *s, attn_real *total, const attn_real *shift, in
 static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, int rows)
 {
     for (int r = 0; r < rows; r++, dp += ATTN_PANEL, p += ATTN_PANEL)
-        for (int c = 0; c < ATTN_PANEL; c += LANES)
-            store(dp + c, load(p + c) * (load(dp + c) - load(delta + c)));
+        for (int c = 0; c < ATTN_PANEL; c += LANES) {
+            const vec weight = load(p + c), ds = weight * (load(dp + c) - load(delta + c));
+            store(dp + c, (vec)((ivec)ds & (weight != (vec){0})));
+        }
+}
+
+static void panel_mask(attn_real *s, const attn_real *lo, const attn_real *hi, int rows)
+{
+    const vec hidden = splat((attn_real)-INFINITY);
+
+    for (int c = 0; c < ATTN_PANEL; c += LANES) {
+        const vec first = load(lo + c), end = load(hi + c);
+        for (int r = 0; r < rows; r++) {
+            attn_real *at = s + (size_t)r * ATTN_PANEL + c;
+            const vec row = splat((attn_real)r);
+            store(at, choose((row >= first) & (row < end), load(at), hidden));
+        }
+    }
 }
 
 /* Twelve chains hide the latency of two pipes on every processor with FMA. Each
@@ -375,5 +391,6 @@ const struct attn_kernels KERNELS = {
     .panel_max = panel_max,
     .panel_exp = panel_exp,
     .panel_ds = panel_ds,
+    .panel_mask = panel_mask,
     .multiply_adds = multiply_adds,
 };

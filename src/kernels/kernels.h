@@ -43,10 +43,12 @@ struct attn_kernels {
 
     /* On panels of scores (rows, ATTN_PANEL), a column a query:
      * m = max(m, down the column); s = exp(s - shift), sum += down the column;
-     * dp = p (dp - delta). */
+     * dp = p (dp - delta), and 0 where p is 0, whatever dp is there; s = -inf
+     * in column c where not lo[c] <= row < hi[c]. */
     void (*panel_max)(attn_real *m, const attn_real *s, int rows);
     void (*panel_exp)(attn_real *s, attn_real *sum, const attn_real *shift, int rows);
     void (*panel_ds)(attn_real *dp, const attn_real *p, const attn_real *delta, int rows);
+    void (*panel_mask)(attn_real *s, const attn_real *lo, const attn_real *hi, int rows);
 
     double (*multiply_adds)(long rounds); /* the register-only limit; returns the operations */
 };
