@@ -3,6 +3,8 @@
  * the first-level cache while all rows of A pass over it. */
 #include "gemm.h"
 
+#include <string.h>
+
 #include "kernels.h"
 
 enum { K_BLOCK = 256, STRIP_BYTES = 128 };
@@ -16,18 +18,28 @@ static void pack(struct strip *s, const struct attn_gemm *g, int k0, int K, int 
                  int width)
 {
     const attn_real *from = g->b + (size_t)k0 * g->b_row + (size_t)j0 * g->b_col;
+    const size_t row = g->b_row, col = g->b_col;
+    int j = 0;
 
-    for (int k = 0; k < K; k++, from += g->b_row) {
-        attn_real *to = s->b + (size_t)k * (size_t)width;
-        for (int j = 0; j < cols; j++) to[j] = from[(size_t)j * g->b_col];
-        for (int j = cols; j < width; j++) to[j] = 0;
+    if (cols < width) memset(s->b, 0, (size_t)K * (size_t)width * sizeof *s->b);
+    /* Four columns at a time: a transposed B is read along its rows. */
+    for (; j + 4 <= cols; j += 4, from += 4 * col) {
+        attn_real *to = s->b + j;
+        for (int k = 0; k < K; k++, to += width) {
+            to[0] = from[(size_t)k * row];
+            to[1] = from[(size_t)k * row + col];
+            to[2] = from[(size_t)k * row + 2 * col];
+            to[3] = from[(size_t)k * row + 3 * col];
+        }
     }
+    for (; j < cols; j++, from += col)
+        for (int k = 0; k < K; k++) s->b[k * width + j] = from[(size_t)k * row];
 }
 
 static void clear(const struct attn_gemm *g)
 {
     for (int i = 0; i < g->M; i++)
-        for (int j = 0; j < g->N; j++) g->c[(size_t)i * g->c_row + (size_t)j] = 0;
+        memset(g->c + (size_t)i * g->c_row, 0, (size_t)g->N * sizeof *g->c);
 }
 
 /* Columns j0 .. of C from rows k0 .. of B. */
