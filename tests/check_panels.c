@@ -1,12 +1,12 @@
 /* The kernels on panels of scores, of every instruction set, beside plain loops. */
-#include <math.h>
+#include <tgmath.h>
 
 #include "attn/rng.h"
 #include "compare.h"
 #include "kernels/kernels.h"
 #include "test.h"
 
-enum { MOST = 70, PANEL = MOST * ATTN_PANEL };
+enum { COLUMNS = 48, MOST = 70, PANEL = MOST * COLUMNS };
 
 static const struct attn_kernels *supported(int i)
 {
@@ -32,15 +32,15 @@ START_TEST(maxima_run_down_the_columns)
     if (!k) return;
     fill(s, PANEL, 1);
     for (int rows = 0; rows <= MOST; rows += rows < 5 ? 1 : 13) {
-        attn_real m[ATTN_PANEL], want[ATTN_PANEL];
-        fill(m, ATTN_PANEL, 2);
+        attn_real m[COLUMNS], want[COLUMNS];
+        fill(m, COLUMNS, 2);
         m[3] = (attn_real)-INFINITY;
         memcpy(want, m, sizeof want);
         for (int r = 0; r < rows; r++)
-            for (int c = 0; c < ATTN_PANEL; c++)
-                if (s[r * ATTN_PANEL + c] > want[c]) want[c] = s[r * ATTN_PANEL + c];
-        k->panel_max(m, s, rows);
-        expect_same(m, want, ATTN_PANEL, "maximum");
+            for (int c = 0; c < COLUMNS; c++)
+                if (s[r * COLUMNS + c] > want[c]) want[c] = s[r * COLUMNS + c];
+        k->panel_max(m, s, COLUMNS, rows, COLUMNS);
+        expect_same(m, want, COLUMNS, "maximum");
     }
 }
 END_TEST
@@ -50,21 +50,22 @@ START_TEST(exponentials_and_their_sums)
     const struct attn_kernels *k = supported(_i);
     const double relative = TOLERANCE(1e-15, 4e-7);
     static attn_real s[PANEL];
-    attn_real shift[ATTN_PANEL], sum[ATTN_PANEL];
-    double want[PANEL], total[ATTN_PANEL];
+    attn_real shift[COLUMNS], sum[COLUMNS];
+    double want[PANEL], total[COLUMNS];
 
     if (!k) return;
     fill(s, PANEL, 3);
-    fill(shift, ATTN_PANEL, 4);
+    fill(shift, COLUMNS, 4);
+    for (int c = 0; c < COLUMNS; c++) shift[c] = 10 + fabs(shift[c]); /* above all scores */
     s[5] = (attn_real)-INFINITY;
-    for (int c = 0; c < ATTN_PANEL; c++) total[c] = (double)(sum[c] = (attn_real)c);
+    for (int c = 0; c < COLUMNS; c++) total[c] = (double)(sum[c] = (attn_real)c);
     for (int i = 0; i < PANEL; i++) {
-        want[i] = exp((double)(s[i] - shift[i % ATTN_PANEL]));
-        total[i % ATTN_PANEL] += want[i];
+        want[i] = exp((double)(s[i] - shift[i % COLUMNS]));
+        total[i % COLUMNS] += want[i];
     }
-    k->panel_exp(s, sum, shift, MOST);
+    k->panel_exp(s, sum, shift, COLUMNS, MOST, COLUMNS);
     expect_near(s, want, PANEL, 0, relative, "exponential");
-    expect_near(sum, total, ATTN_PANEL, 0, MOST * relative, "sum");
+    expect_near(sum, total, COLUMNS, 0, MOST * relative, "sum");
     ck_assert(s[5] == 0);
 }
 END_TEST
@@ -74,18 +75,18 @@ START_TEST(gradients_of_scores)
     const struct attn_kernels *k = supported(_i);
     const double relative = TOLERANCE(1e-15, 4e-7);
     static attn_real p[PANEL], dp[PANEL];
-    attn_real delta[ATTN_PANEL];
+    attn_real delta[COLUMNS];
     double want[PANEL];
 
     if (!k) return;
     fill(p, PANEL, 5);
     fill(dp, PANEL, 6);
-    fill(delta, ATTN_PANEL, 7);
+    fill(delta, COLUMNS, 7);
     for (int i = 0; i < PANEL; i += 7) p[i] = 0;
     for (int i = 0; i < PANEL; i += 14) dp[i] = (attn_real)NAN; /* never computed: hidden */
     for (int i = 0; i < PANEL; i++)
-        want[i] = p[i] == 0 ? 0 : (double)p[i] * ((double)dp[i] - (double)delta[i % ATTN_PANEL]);
-    k->panel_ds(dp, p, delta, MOST);
+        want[i] = p[i] == 0 ? 0 : (double)p[i] * ((double)dp[i] - (double)delta[i % COLUMNS]);
+    k->panel_ds(dp, p, delta, COLUMNS, MOST, COLUMNS);
     expect_near(dp, want, PANEL, 10 * relative, relative, "ds");
     for (int i = 0; i < PANEL; i += 7) ck_assert(dp[i] == 0);
 }
@@ -95,20 +96,20 @@ START_TEST(masks_hide_beyond_the_span)
 {
     const struct attn_kernels *k = supported(_i);
     static attn_real s[PANEL], want[PANEL];
-    attn_real lo[ATTN_PANEL], hi[ATTN_PANEL];
+    attn_real lo[COLUMNS], hi[COLUMNS];
 
     if (!k) return;
     fill(s, PANEL, 8);
     s[17] = (attn_real)NAN; /* a score that was never computed, in row 0 */
-    for (int c = 0; c < ATTN_PANEL; c++) {
+    for (int c = 0; c < COLUMNS; c++) {
         lo[c] = (attn_real)(c % 9);
         hi[c] = (attn_real)(c % 5 == 0 ? 0 : c + 3);
     }
     for (int i = 0; i < PANEL; i++) {
-        const int r = i / ATTN_PANEL, c = i % ATTN_PANEL;
+        const int r = i / COLUMNS, c = i % COLUMNS;
         want[i] = (attn_real)r >= lo[c] && (attn_real)r < hi[c] ? s[i] : (attn_real)-INFINITY;
     }
-    k->panel_mask(s, lo, hi, MOST);
+    k->panel_mask(s, lo, hi, COLUMNS, MOST, COLUMNS);
     expect_same(s, want, PANEL, "masked");
 }
 END_TEST

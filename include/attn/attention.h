@@ -21,8 +21,10 @@
  *
  * Two ways give the same numbers up to rounding. The plain way keeps P, for
  * study and teaching. The streaming way goes through the keys in blocks, keeps
- * one log-sum-exp per query and needs O(Tq + Tk) memory; additive scores, no
- * product of Q and K, have the plain way only. */
+ * a maximum and a sum per query and needs O(Tq + Tk) memory; where the weights
+ * of all heads take up to 32 MB it keeps them all the same, for backward, in an
+ * order of its own. It is the faster one. Additive scores, no product of Q and
+ * K, have the plain way only. */
 #ifndef ATTN_ATTENTION_H
 #define ATTN_ATTENTION_H
 
@@ -47,7 +49,7 @@ struct attn_stride attn_stride_rows(int T, int H, int D);  /* (B, T, H*D) */
 struct attn_stride attn_stride_heads(int T, int H, int D); /* (B, H, T, D) */
 
 enum attn_way {
-    ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and streaming is faster at these sizes */
+    ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and the kind can do without them */
     ATTN_WAY_PLAIN,
     ATTN_WAY_STREAMING
 };
@@ -85,16 +87,18 @@ ATTN_MUST_CHECK const char *attn_attention_check(const struct attn_attention *a,
 /* What forward leaves for backward, and one head's room to work in. Owned by
  * whoever owns the arena; good for any sizes up to those it was made for. */
 struct attn_saved {
-    attn_real *p;           /* (B, H, Tq, Tk), zero where a key may not be seen */
-    attn_real *lse;         /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
-    attn_real *score;       /* (B, H, Tq, Tk) capped scores; with a soft cap only */
-    attn_real *dp, *ds;     /* (Tq, Tk) */
-    attn_real *k, *v;       /* (Tk, D), (Tk, Dv): copies without the keys that nobody sees */
-    attn_real *kind;        /* what the kind asks for */
-    attn_real *panel;       /* the streaming way's; then p, score, dp and ds are NULL */
-    attn_real *o;           /* what forward gave: the streaming way's backward reads it again */
-    struct attn_span *span; /* (Tq) */
-    unsigned char *seen;    /* (Tk) */
+    attn_real *p;             /* (B, H, Tq, Tk), zero where a key may not be seen */
+    attn_real *lse;           /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
+    attn_real *score;         /* (B, H, Tq, Tk) capped scores; with a soft cap only */
+    attn_real *dp, *ds;       /* (Tq, Tk) */
+    attn_real *k, *v;         /* (Tk, D), (Tk, Dv): copies without the keys that nobody sees */
+    attn_real *kind;          /* what the kind asks for */
+    attn_real *panel;         /* the streaming way's; then p, score, dp and ds are NULL */
+    attn_real *shift, *share; /* (B, H, Tq), the streaming way's: maximum and 1 / sum of a row */
+    attn_real *kept;          /* its e^(S - shift), where that fits */
+    attn_real *o;             /* what forward gave: the streaming way's backward reads it again */
+    struct attn_span *span;   /* (Tq) */
+    unsigned char *seen;      /* (Tk) */
 };
 struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_attention *a);
 

@@ -43,21 +43,13 @@ size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n)
     return attn_size_mul((size_t)n.H, weights_per_head(kind, n.D));
 }
 
-/* From so many scores of a head on the streaming way is faster, although it
- * computes P twice: where a mask's edge spares it half of them, and where not,
- * when P no longer stays in the cache. Of one head, not of the batch: how a
- * sequence is computed must not depend on its neighbours. */
-enum { STREAM_MASKED = 32 * 32, STREAM_FULL = 768 * 768 };
+/* Up to so many bytes the streaming way keeps what backward would compute again. */
+enum { KEPT_BYTES = 32 << 20 };
 
 enum attn_way attn_attention_way(const struct attn_attention *a)
 {
-    const bool edge = a->mask.causal || a->mask.window;
-    const size_t map = attn_size_mul((size_t)a->n.Tq, (size_t)a->n.Tk);
-
     if (a->way != ATTN_WAY_CHOOSE) return a->way;
-    return a->no_weights && a->kind->streams && map > (edge ? STREAM_MASKED : STREAM_FULL)
-               ? ATTN_WAY_STREAMING
-               : ATTN_WAY_PLAIN;
+    return a->no_weights && a->kind->streams ? ATTN_WAY_STREAMING : ATTN_WAY_PLAIN;
 }
 
 struct attn_stride attn_stride_rows(int T, int H, int D)
@@ -119,7 +111,12 @@ struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_at
     struct attn_saved s = {0};
 
     if (attn_attention_way(a) == ATTN_WAY_STREAMING) {
-        s.panel = attn_arena_reals(arena, attn_stream_room(n.D, n.Dv));
+        const size_t kept = attn_size_mul(heads, attn_stream_kept(n.Tq, n.Tk));
+        s.panel = attn_arena_reals(arena, attn_stream_room(n.Tq, n.D, n.Dv));
+        s.shift = attn_arena_reals(arena, attn_size_mul(heads, Tq));
+        s.share = attn_arena_reals(arena, attn_size_mul(heads, Tq));
+        if (a->softcap == 0 && kept <= KEPT_BYTES / sizeof(attn_real))
+            s.kept = attn_arena_reals(arena, kept);
     } else {
         s.p = attn_arena_reals(arena, attn_size_mul(heads, map));
         if (a->softcap != 0) s.score = attn_arena_reals(arena, attn_size_mul(heads, map));
@@ -229,6 +226,14 @@ static struct attn_head head_of(const struct attn_attention *a, const struct att
         .kind = saved->kind,
         .panel = saved->panel,
     };
+
+    if (saved->panel) {
+        head.shift = saved->shift + row;
+        head.share = saved->share + row;
+    }
+    if (saved->kept)
+        head.kept =
+            saved->kept + ((size_t)b * (size_t)n.H + (size_t)h) * attn_stream_kept(n.Tq, n.Tk);
 
     if (saved->p) head.p = saved->p + row * (size_t)n.Tk;
     if (saved->score) head.score = saved->score + row * (size_t)n.Tk;

@@ -29,6 +29,8 @@ struct attn_head {
     const attn_real *weights;  /* this head's */
     attn_real *dp, *ds, *kind; /* room */
     attn_real *panel;          /* room of the streaming way; then p, score, dp and ds are NULL */
+    attn_real *kept;           /* its e^(S - shift), all blocks; NULL: computed again */
+    attn_real *shift, *share;  /* (Tq): its maximum and 1 / sum of each row */
 };
 
 struct attn_head_grad {
@@ -60,7 +62,8 @@ void attn_weigh_forward(const struct attn_head *h);
 const attn_real *attn_weigh_backward(const struct attn_head *h, const struct attn_head_grad *g);
 
 /* The streaming way for scale Q K^T (streaming.c): all of forward, all of backward. */
-size_t attn_stream_room(int D, int Dv); /* reals of h->panel */
+size_t attn_stream_room(int Tq, int D, int Dv); /* reals of h->panel */
+size_t attn_stream_kept(int Tq, int Tk);        /* reals of h->kept */
 void attn_stream_forward(const struct attn_head *h);
 void attn_stream_backward(const struct attn_head *h, const struct attn_head_grad *g);
 

@@ -1,66 +1,102 @@
 #include "pieces.h"
 
+#include <limits.h>
+
+static const struct attn_reach nothing = {.lo = INT_MAX, .hi = 0, .all_lo = 0, .all_hi = INT_MAX};
+
+static void widen(struct attn_reach *r, struct attn_span s)
+{
+    if (s.lo > r->all_lo) r->all_lo = s.lo;
+    if (s.hi < r->all_hi) r->all_hi = s.hi;
+    if (s.lo >= s.hi) return;
+    if (s.lo < r->lo) r->lo = s.lo;
+    if (s.hi > r->hi) r->hi = s.hi;
+}
+
+static struct attn_reach both(struct attn_reach a, struct attn_reach b)
+{
+    return (struct attn_reach){.lo = a.lo < b.lo ? a.lo : b.lo,
+                               .hi = a.hi > b.hi ? a.hi : b.hi,
+                               .all_lo = a.all_lo > b.all_lo ? a.all_lo : b.all_lo,
+                               .all_hi = a.all_hi < b.all_hi ? a.all_hi : b.all_hi};
+}
+
 struct attn_block attn_block_at(const struct attn_head *h, int i0)
 {
-    struct attn_block b = {.i0 = i0,
-                           .queries = h->Tq - i0 < ATTN_PANEL ? h->Tq - i0 : ATTN_PANEL,
-                           .lo = h->Tk,
-                           .hi = 0,
-                           .all_lo = 0,
-                           .all_hi = h->Tk};
+    struct attn_block b = {
+        .i0 = i0, .queries = h->Tq - i0 < ATTN_PANEL ? h->Tq - i0 : ATTN_PANEL, .reach = nothing};
 
-    for (int i = i0; i < i0 + b.queries; i++) {
-        const struct attn_span s = h->span[i];
-        if (s.lo > b.all_lo) b.all_lo = s.lo;
-        if (s.hi < b.all_hi) b.all_hi = s.hi;
-        if (s.lo >= s.hi) continue;
-        if (s.lo < b.lo) b.lo = s.lo;
-        if (s.hi > b.hi) b.hi = s.hi;
+    for (int g = 0; g * ATTN_GROUP < b.queries; g++) {
+        const int end = (g + 1) * ATTN_GROUP < b.queries ? (g + 1) * ATTN_GROUP : b.queries;
+
+        b.group[g] = nothing;
+        for (int i = g * ATTN_GROUP; i < end; i++) widen(&b.group[g], h->span[i0 + i]);
+        b.reach = both(b.reach, b.group[g]);
     }
+    if (b.reach.lo > b.reach.hi) b.reach.lo = b.reach.hi;
     return b;
 }
 
-/* The queries of a piece: from the first to the last that may see one of its
- * keys, in whole groups, so that the panel's vectors stay whole. */
-static void fit_queries(struct attn_piece *c, const struct attn_head *h, const struct attn_block *b,
-                        int j0)
+bool attn_group_sees_all(const struct attn_reach *group, int key, int keys)
 {
-    const int lo = j0 + c->first, hi = lo + c->keys;
+    return key >= group->all_lo && key + keys <= group->all_hi;
+}
+
+/* The queries of the groups that reach any of the keys. */
+static void fit_queries(struct attn_piece *p, const struct attn_block *b, int key, int keys)
+{
     int from = b->queries, to = 0;
 
-    for (int i = 0; i < b->queries; i++) {
-        const struct attn_span s = h->span[b->i0 + i];
-        if (s.lo >= hi || s.hi <= lo) continue;
-        if (i < from) from = i;
-        to = i + 1;
+    for (int g = 0; g * ATTN_GROUP < b->queries; g++) {
+        if (b->group[g].lo >= key + keys || b->group[g].hi <= key) continue;
+        if (g * ATTN_GROUP < from) from = g * ATTN_GROUP;
+        to = (g + 1) * ATTN_GROUP;
     }
-    if (to <= from) {
-        c->queries = 0;
-        return;
-    }
-    c->from = from / ATTN_GROUP * ATTN_GROUP;
-    to = (to + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP;
-    c->queries = (to < b->queries ? to : b->queries) - c->from;
+    p->from = from;
+    p->queries = (to < b->queries ? to : b->queries) - from;
 }
 
-bool attn_block_sees_all(const struct attn_block *b, int j0, int keys)
+bool attn_next_by_keys(struct attn_piece *piece, const struct attn_block *b, struct attn_keys keys)
 {
-    return j0 >= b->all_lo && j0 + keys <= b->all_hi;
+    struct attn_piece p = {.first = piece->first + piece->keys};
+
+    for (; p.first < keys.count; p.first += ATTN_GROUP) {
+        p.keys = keys.count - p.first < ATTN_GROUP ? keys.count - p.first : ATTN_GROUP;
+        fit_queries(&p, b, keys.at + p.first, p.keys);
+        if (p.queries > 0) break;
+    }
+    if (p.first >= keys.count) return false;
+    if (attn_group_sees_all(&b->reach, keys.at + p.first, p.keys)) {
+        const int all = b->reach.all_hi - keys.at - p.first;
+        p.keys = all < keys.count - p.first ? all / ATTN_GROUP * ATTN_GROUP : keys.count - p.first;
+    }
+    *piece = p;
+    return true;
 }
 
-int attn_block_cut(struct attn_piece piece[ATTN_PIECES], const struct attn_head *h,
-                   const struct attn_block *b, int j0, int keys)
+/* Of the keys at hand, those that a group of queries reaches. */
+static bool fit_keys(struct attn_piece *p, const struct attn_reach *group, struct attn_keys keys)
 {
-    int n = 0;
+    const int lo = group->lo - keys.at, hi = group->hi - keys.at;
 
-    if (attn_block_sees_all(b, j0, keys)) {
-        piece[0] = (struct attn_piece){0, keys, 0, b->queries};
-        return 1;
-    }
-    for (int first = 0; first < keys; first += ATTN_GROUP) {
-        struct attn_piece c = {first, keys - first < ATTN_GROUP ? keys - first : ATTN_GROUP, 0, 0};
-        fit_queries(&c, h, b, j0);
-        if (c.queries > 0) piece[n++] = c;
-    }
-    return n;
+    p->first = lo > 0 ? lo : 0;
+    p->keys = (hi < keys.count ? hi : keys.count) - p->first;
+    return group->lo < group->hi && p->keys > 0;
+}
+
+bool attn_next_by_queries(struct attn_piece *piece, const struct attn_block *b,
+                          struct attn_keys keys)
+{
+    struct attn_piece p, next;
+    int g = (piece->from + piece->queries + ATTN_GROUP - 1) / ATTN_GROUP;
+
+    while (g * ATTN_GROUP < b->queries && !fit_keys(&p, &b->group[g], keys)) g++;
+    if (g * ATTN_GROUP >= b->queries) return false;
+    p.from = g * ATTN_GROUP;
+    for (g++; g * ATTN_GROUP < b->queries && fit_keys(&next, &b->group[g], keys) &&
+              next.first == p.first && next.keys == p.keys;)
+        g++;
+    p.queries = (g * ATTN_GROUP < b->queries ? g * ATTN_GROUP : b->queries) - p.from;
+    *piece = p;
+    return true;
 }

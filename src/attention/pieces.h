@@ -1,38 +1,51 @@
 /* pieces.h (private) - which parts of a panel of scores need to be computed.
  *
- * A panel holds the scores of up to ATTN_PANEL_KEYS keys for ATTN_PANEL queries.
- * Where a mask's edge runs through it, it is cut into groups of keys, each with
- * the queries that may see any of them. */
+ * A panel holds the scores of a run of keys for a block of up to ATTN_PANEL
+ * queries. Where a mask's edge runs through it, it is cut in groups of
+ * ATTN_GROUP: by keys, each group with the queries that may see any of it, for
+ * what is computed per key (S, dP, dV, dK); by queries, each group with the keys
+ * that any of it may see, for what is computed per query (O, dQ). Both ways
+ * touch the same scores, but for those that are masked anyway. */
 #ifndef ATTN_SRC_PIECES_H
 #define ATTN_SRC_PIECES_H
 
 #include <stdbool.h>
 
-#include "kernels/kernels.h"
 #include "kind.h"
 
-enum { ATTN_PANEL_KEYS = 256, ATTN_GROUP = 16, ATTN_PIECES = ATTN_PANEL_KEYS / ATTN_GROUP };
+enum { ATTN_PANEL = 64, ATTN_GROUP = 16, ATTN_GROUPS = ATTN_PANEL / ATTN_GROUP };
 
-/* A block of queries and the keys that any of them may see. */
-struct attn_block {
-    int i0, queries;
-    int lo, hi;         /* keys that some query sees */
-    int all_lo, all_hi; /* keys that every query sees, as far as spans go */
+/* Keys lo .. hi-1 are seen by some query, all_lo .. all_hi-1 by every one. */
+struct attn_reach {
+    int lo, hi, all_lo, all_hi;
 };
 
-/* A part of a panel: keys `first` to first + keys - 1 of it, as seen by the
- * queries `from` to from + queries - 1 of the block. */
+/* A block of queries. */
+struct attn_block {
+    int i0, queries;
+    struct attn_reach reach, group[ATTN_GROUPS];
+};
+
+/* Keys `first` to first + keys - 1 of a panel, as seen by the queries `from` to
+ * from + queries - 1 of the block. */
 struct attn_piece {
     int first, keys, from, queries;
 };
 
+/* A run of keys that is taken at a time. */
+struct attn_keys {
+    int at, count;
+};
+
 struct attn_block attn_block_at(const struct attn_head *h, int i0);
 
-/* Whether every query of the block sees each of the keys j0 .. j0+keys-1, as far as spans go. */
-bool attn_block_sees_all(const struct attn_block *b, int j0, int keys);
+/* Whether each query of the group sees each of the keys, as far as spans go. */
+bool attn_group_sees_all(const struct attn_reach *group, int key, int keys);
 
-/* Cuts the panel of keys j0 .. j0+keys-1; returns how many pieces. */
-int attn_block_cut(struct attn_piece piece[ATTN_PIECES], const struct attn_head *h,
-                   const struct attn_block *b, int j0, int keys);
+/* The next piece behind *piece, which starts zeroed; false: there is none. Neighbours that
+ * reach equally far are one piece. */
+bool attn_next_by_keys(struct attn_piece *piece, const struct attn_block *b, struct attn_keys keys);
+bool attn_next_by_queries(struct attn_piece *piece, const struct attn_block *b,
+                          struct attn_keys keys);
 
 #endif

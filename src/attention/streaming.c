@@ -1,7 +1,7 @@
-/* Attention without the matrix P: O(Tq + Tk) memory instead of O(Tq Tk).
+/* Attention in blocks, without the matrix P: O(Tq + Tk) memory instead of O(Tq Tk).
  *
- * Forward. Queries go in blocks of 64, keys in blocks of up to 256. For each
- * query a running maximum m and sum l are kept; with a block of scores s_j
+ * Forward. Queries go in blocks of 64, keys in runs of up to 256. For each
+ * query a running maximum m and sum l are kept; with a run of scores s_j
  *
  *   m' = max(m, max_j s_j)    l' = e^(m-m') l + sum_j e^(s_j-m')
  *   O' = e^(m-m') O + sum_j e^(s_j-m') v_j
@@ -9,335 +9,280 @@
  * and at the end O / l is the softmax-weighted mean, m + log l the log-sum-exp
  * of the row (Milakov & Gimelshein 2018, Algorithm 3; Rabe & Staats 2021).
  *
- * Backward. With the log-sum-exp L of each row the weights come back a block at
- * a time, P = e^(S-L), and the row sum of the softmax backward is known before:
+ * Backward. From m and l of each row the weights come back a run at a time,
+ * P = E / l with E = e^(S-m), and the row sum of the softmax backward is known
+ * before:
  *
  *   sum_k P_ik dP_ik = sum_k P_ik (dO_i . v_k) = dO_i . O_i =: delta_i
  *   dS = P (dP - delta)    dV += P^T dO    dQ += scale dS K    dK += scale dS^T Q
  *
- * (Dao et al. 2022, Algorithm 4 and appendix B.4; Dao 2023.)
+ * (Dao et al. 2022, Algorithm 4 and appendix B.4; Dao 2023.) E is never divided
+ * by l: dO is, once per block. With dO' = dO / l and the scale taken along,
  *
- * Scores are held transposed, a panel of keys x 64 queries: maxima and sums of
- * a row then run down a column, a vector of queries at a time, without sums
- * across a vector. Blocks that no query of the 64 may see are never touched. */
-#include <stdlib.h>
+ *   dV += E^T dO'    scale dS = E (V (scale dO')^T - scale dO' . O)
+ *
+ * Where all of P fits a budget, E is kept as forward made it (h->kept): all
+ * keys then are one run, and backward does not compute it again.
+ *
+ * Parts of a panel that no query may see are never touched (pieces.h). */
 #include <string.h>
 #include <tgmath.h>
 
-#include "kernels/gemm.h"
 #include "kernels/kernels.h"
-#include "kind.h"
-#include "pieces.h"
+#include "panels.h"
 
-enum { QUERIES = ATTN_PANEL, KEYS = ATTN_PANEL_KEYS };
-
-/* The room of one head, carved out of h->panel. */
-struct panels {
-    attn_real *qt;                    /* (D, 64): the block's queries, transposed */
-    attn_real *dot;                   /* (Dv, 64): dO, transposed */
-    attn_real *s, *dp;                /* (256, 64) */
-    attn_real *capped;                /* (256, 64) */
-    attn_real *o;                     /* (64, Dv) */
-    attn_real *m, *shift, *l, *delta; /* (64) */
-};
-
-size_t attn_stream_room(int D, int Dv)
+/* The next run of keys of a block, behind those at *keys; a run of none stands before the first. */
+static bool next_keys(struct attn_keys *keys, const struct attn_block *b, int most)
 {
-    return attn_size_mul(QUERIES, (size_t)D + 2 * (size_t)Dv + 3 * KEYS + 4);
+    keys->at += keys->count;
+    keys->count = b->reach.hi - keys->at < most ? b->reach.hi - keys->at : most;
+    return keys->count > 0;
 }
 
-static struct panels panels_of(const struct attn_head *h)
+static int in_groups(int queries)
 {
-    struct panels p;
-    attn_real *at = h->panel;
-
-    p.s = at;
-    p.dp = p.s + KEYS * QUERIES;
-    p.capped = p.dp + KEYS * QUERIES;
-    p.m = p.capped + KEYS * QUERIES;
-    p.shift = p.m + QUERIES;
-    p.l = p.shift + QUERIES;
-    p.delta = p.l + QUERIES;
-    p.qt = p.delta + QUERIES;
-    p.dot = p.qt + (size_t)h->D * QUERIES;
-    p.o = p.dot + (size_t)h->Dv * QUERIES;
-    return p;
+    return (queries + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP;
 }
 
-/* to (columns, 64) = the rows of x, transposed; zeros behind the last query. */
-static void transpose(attn_real *to, const attn_real *x, size_t row, int queries, int columns)
+/* E of a block: kept, or the room of one run. */
+static attn_real *panel_of(const struct attn_head *h, const struct attn_panels *p,
+                           const struct attn_block *b, int key)
 {
-    memset(to, 0, (size_t)columns * QUERIES * sizeof *to);
-    for (int i = 0; i < queries; i++)
-        for (int c = 0; c < columns; c++)
-            to[(size_t)c * QUERIES + (size_t)i] = x[(size_t)i * row + (size_t)c];
+    if (!h->kept) return p->s;
+    return h->kept + ((size_t)(b->i0 / ATTN_PANEL) * (size_t)h->Tk + (size_t)key) * p->W;
 }
 
-/* Rows that lie `row` apart. */
-struct rows {
-    const attn_real *at;
-    size_t row;
-};
-struct rows_to_write {
-    attn_real *at;
-    size_t row;
-    int columns;
-};
-
-/* Part of the panel = alpha x (keys, columns) times t (columns, 64). */
-static void multiply_panel(attn_real *panel, struct rows x, const attn_real *t, int columns,
-                           const struct attn_piece *c, attn_real alpha)
+static void take_maximum(attn_real *s, const struct attn_panels *p, const struct attn_block *b,
+                         struct attn_keys keys)
 {
-    attn_gemm(&(struct attn_gemm){.M = c->keys,
-                                  .N = c->queries,
-                                  .K = columns,
-                                  .alpha = alpha,
-                                  .a = x.at + (size_t)c->first * x.row,
-                                  .a_row = x.row,
-                                  .a_col = 1,
-                                  .b = t + c->from,
-                                  .b_row = QUERIES,
-                                  .b_col = 1,
-                                  .c = panel + c->first * QUERIES + c->from,
-                                  .c_row = QUERIES});
-}
+    struct attn_piece piece = {0};
 
-/* y (keys, columns) += alpha panel times x (queries, columns). */
-static void add_to_keys(struct rows_to_write y, const attn_real *panel, struct rows x,
-                        const struct attn_piece *c, attn_real alpha)
-{
-    attn_gemm(&(struct attn_gemm){.M = c->keys,
-                                  .N = y.columns,
-                                  .K = c->queries,
-                                  .alpha = alpha,
-                                  .a = panel + c->first * QUERIES + c->from,
-                                  .a_row = QUERIES,
-                                  .a_col = 1,
-                                  .b = x.at + (size_t)c->from * x.row,
-                                  .b_row = x.row,
-                                  .b_col = 1,
-                                  .c = y.at + (size_t)c->first * y.row,
-                                  .c_row = y.row,
-                                  .add = true});
-}
-
-/* y (queries, columns) += alpha panel^T times x (keys, columns). */
-static void add_to_queries(struct rows_to_write y, const attn_real *panel, struct rows x,
-                           const struct attn_piece *c, attn_real alpha)
-{
-    attn_gemm(&(struct attn_gemm){.M = c->queries,
-                                  .N = y.columns,
-                                  .K = c->keys,
-                                  .alpha = alpha,
-                                  .a = panel + c->first * QUERIES + c->from,
-                                  .a_row = 1,
-                                  .a_col = QUERIES,
-                                  .b = x.at + (size_t)c->first * x.row,
-                                  .b_row = x.row,
-                                  .b_col = 1,
-                                  .c = y.at + (size_t)c->from * y.row,
-                                  .c_row = y.row,
-                                  .add = true});
-}
-
-/* Slopes, bias and masks of query i on its column of the panel. */
-static void mask_column(const struct attn_head *h, attn_real *column, int i, int j0, int keys)
-{
-    const struct attn_span span = h->span[i];
-    const size_t row = (size_t)i * (size_t)h->Tk;
-
-    for (int j = j0; j < j0 + keys; j++, column += QUERIES) {
-        const size_t at = row + (size_t)j;
-        const bool hidden = j < span.lo || j >= span.hi || (h->keep && !h->keep[at]) ||
-                            (h->bias && h->bias[at] == (attn_real)-INFINITY);
-
-        if (h->slope != 0) *column -= h->slope * (attn_real)llabs((long long)i + h->offset - j);
-        if (h->bias) *column += h->bias[at];
-        if (hidden) *column = (attn_real)-INFINITY;
-    }
-}
-
-/* Where the spans end, for queries that no matrix hides anything from. */
-static void mask_spans(const struct attn_head *h, attn_real *panel, const struct attn_block *b,
-                       int j0, int keys)
-{
-    attn_real lo[QUERIES] = {0}, hi[QUERIES] = {0};
-
-    for (int i = 0; i < b->queries; i++) {
-        const struct attn_span s = h->span[b->i0 + i];
-        lo[i] = (attn_real)(s.lo < j0 ? 0 : s.lo - j0 < keys ? s.lo - j0 : keys);
-        hi[i] = (attn_real)(s.hi < j0 ? 0 : s.hi - j0 < keys ? s.hi - j0 : keys);
-    }
-    attn_kernels()->panel_mask(panel, lo, hi, keys);
-}
-
-/* p->s = the scores of keys j0 .. j0+keys-1, capped, biased and masked. Outside
- * the pieces it is hidden. */
-static void score(const struct attn_head *h, const struct panels *p, const struct attn_block *b,
-                  int j0, int keys, const struct attn_piece *piece, int pieces)
-{
-    const struct rows k = {h->k + (size_t)j0 * h->k_row, h->k_row};
-
-    for (int n = 0; n < pieces; n++) multiply_panel(p->s, k, p->qt, h->D, &piece[n], h->scale);
-    if (h->softcap != 0)
-        for (int e = 0; e < keys * QUERIES; e++)
-            p->capped[e] = p->s[e] = h->softcap * tanh(p->s[e] / h->softcap);
-    if (h->keep || h->bias || h->slope != 0)
-        for (int i = 0; i < b->queries; i++) mask_column(h, p->s + i, b->i0 + i, j0, keys);
-    else if (!attn_block_sees_all(b, j0, keys) || b->queries < QUERIES)
-        mask_spans(h, p->s, b, j0, keys);
-}
-
-static int keys_from(const struct attn_block *b, int j0)
-{
-    return b->hi - j0 < KEYS ? b->hi - j0 : KEYS;
-}
-
-/* The maximum rises to take in p->s: what was summed before shrinks with it. */
-static void raise_maximum(const struct attn_head *h, const struct panels *p,
-                          const struct attn_block *b, int keys)
-{
-    attn_real old[QUERIES];
-
-    memcpy(old, p->m, sizeof old);
-    attn_kernels()->panel_max(p->m, p->s, keys);
-    for (int i = 0; i < QUERIES; i++) {
-        /* A query that has seen nothing yet: any shift gives e^-inf = 0. */
+    while (attn_next_by_keys(&piece, b, keys))
+        attn_kernels()->panel_max(p->m + piece.from, s + (size_t)piece.first * p->W + piece.from,
+                                  p->W, piece.keys, piece.queries);
+    /* A query that has seen nothing yet: any shift gives e^-inf = 0. */
+    for (int i = 0; i < in_groups(b->queries); i++)
         p->shift[i] = p->m[i] == (attn_real)-INFINITY ? 0 : p->m[i];
-        if (old[i] == p->m[i] || i >= b->queries) continue;
-        const attn_real shrink = exp(old[i] - p->shift[i]);
-        p->l[i] *= shrink;
-        attn_kernels()->scale(p->o + (size_t)i * (size_t)h->Dv, shrink, (size_t)h->Dv);
+}
+
+/* s = E, and its sums are added to l. */
+static void exponentiate(attn_real *s, attn_real *l, const struct attn_panels *p,
+                         const struct attn_block *b, struct attn_keys keys)
+{
+    struct attn_piece piece = {0};
+
+    while (attn_next_by_keys(&piece, b, keys))
+        attn_kernels()->panel_exp(s + (size_t)piece.first * p->W + piece.from, l + piece.from,
+                                  p->shift + piece.from, p->W, piece.keys, piece.queries);
+}
+
+/* What was summed before the maximum rose from `old` shrinks with it. */
+static void shrink(const struct attn_head *h, const struct attn_panels *p,
+                   const struct attn_block *b, const attn_real *old)
+{
+    for (int i = 0; i < b->queries; i++) {
+        if (old[i] == p->m[i]) continue;
+        const attn_real by = exp(old[i] - p->shift[i]);
+        p->l[i] *= by;
+        attn_kernels()->scale(p->o + (size_t)i * (size_t)h->Dv, by, (size_t)h->Dv);
     }
 }
 
-static void store_block(const struct attn_head *h, const struct panels *p,
+/* What backward and the caller need of each row: m, 1 / l, m + log l. */
+static void finish_rows(const struct attn_head *h, const struct attn_panels *p,
                         const struct attn_block *b)
 {
-    for (int i = 0; i < b->queries; i++) {
-        const attn_real *from = p->o + (size_t)i * (size_t)h->Dv;
-        attn_real *to = h->o + (size_t)(b->i0 + i) * h->o_row;
-        const attn_real share = p->l[i] > 0 || isnan(p->l[i]) ? 1 / p->l[i] : 0;
+    attn_real log_l[ATTN_PANEL];
 
-        for (int c = 0; c < h->Dv; c++) to[c] = share * from[c];
-        h->lse[b->i0 + i] = p->m[i] + log(p->l[i]);
+    attn_kernels()->log_row(log_l, p->l, (size_t)b->queries);
+    for (int i = 0; i < b->queries; i++) {
+        p->share[i] = p->l[i] == 0 ? 0 : 1 / p->l[i];
+        h->shift[b->i0 + i] = p->shift[i];
+        h->share[b->i0 + i] = p->share[i];
+        h->lse[b->i0 + i] = p->m[i] + log_l[i];
     }
 }
 
-static void forward_block(const struct attn_head *h, const struct panels *p,
+static void clear_rows(struct attn_rows_out o, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        memset(o.at + (size_t)i * o.row, 0, (size_t)o.columns * sizeof *o.at);
+}
+
+/* All keys of the block are one run. */
+static void forward_at_once(const struct attn_head *h, const struct attn_panels *p,
+                            const struct attn_block *b, struct attn_rows_out o)
+{
+    const struct attn_keys keys = {b->reach.lo, b->reach.hi - b->reach.lo};
+    const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
+    attn_real *s = panel_of(h, p, b, keys.at);
+    struct attn_piece piece = {0};
+    int done = 0;
+
+    attn_panel_scores(s, h, p, b, keys);
+    take_maximum(s, p, b, keys);
+    exponentiate(s, p->l, p, b, keys);
+    finish_rows(h, p, b);
+    while (attn_next_by_queries(&piece, b, keys)) {
+        clear_rows(o, done, piece.from);
+        attn_panel_to_queries(o, s, p, v, &piece, 1, p->share);
+        done = piece.from + piece.queries;
+    }
+    clear_rows(o, done, b->queries);
+}
+
+static void forward_in_runs(const struct attn_head *h, const struct attn_panels *p,
+                            const struct attn_block *b, struct attn_rows_out o)
+{
+    const struct attn_rows_out sum = {p->o, (size_t)h->Dv, h->Dv};
+    struct attn_keys keys = {b->reach.lo, 0};
+
+    clear_rows(sum, 0, b->queries);
+    while (next_keys(&keys, b, ATTN_PANEL_KEYS)) {
+        const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
+        struct attn_piece piece = {0};
+        attn_real old[ATTN_PANEL];
+
+        attn_panel_scores(p->s, h, p, b, keys);
+        memcpy(old, p->m, p->W * sizeof *old);
+        take_maximum(p->s, p, b, keys);
+        shrink(h, p, b, old);
+        exponentiate(p->s, p->l, p, b, keys);
+        while (attn_next_by_queries(&piece, b, keys))
+            attn_panel_to_queries(sum, p->s, p, v, &piece, 1, NULL);
+    }
+    finish_rows(h, p, b);
+    for (int i = 0; i < b->queries; i++)
+        for (int c = 0; c < h->Dv; c++)
+            o.at[(size_t)i * o.row + (size_t)c] =
+                p->share[i] * p->o[(size_t)i * sum.row + (size_t)c];
+}
+
+static void forward_block(const struct attn_head *h, const struct attn_panels *p,
                           const struct attn_block *b)
 {
-    struct attn_piece piece[ATTN_PIECES];
+    const struct attn_rows_out o = {h->o + (size_t)b->i0 * h->o_row, h->o_row, h->Dv};
 
-    for (int i = 0; i < QUERIES; i++) {
+    for (size_t i = 0; i < p->W; i++) {
         p->m[i] = (attn_real)-INFINITY;
         p->l[i] = 0;
     }
-    memset(p->o, 0, (size_t)QUERIES * (size_t)h->Dv * sizeof *p->o);
-    transpose(p->qt, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries, h->D);
-    for (int j0 = b->lo; j0 < b->hi; j0 += KEYS) {
-        const int keys = keys_from(b, j0);
-        const int pieces = attn_block_cut(piece, h, b, j0, keys);
-        score(h, p, b, j0, keys, piece, pieces);
-        raise_maximum(h, p, b, keys);
-        attn_kernels()->panel_exp(p->s, p->l, p->shift, keys);
-        for (int n = 0; n < pieces; n++)
-            add_to_queries((struct rows_to_write){p->o, (size_t)h->Dv, h->Dv}, p->s,
-                           (struct rows){h->v + (size_t)j0 * h->v_row, h->v_row}, &piece[n], 1);
-    }
-    store_block(h, p, b);
+    attn_kernels()->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries,
+                              h->D, h->scale);
+    if (h->kept || b->reach.hi - b->reach.lo <= ATTN_PANEL_KEYS)
+        forward_at_once(h, p, b, o);
+    else
+        forward_in_runs(h, p, b, o);
 }
 
 void attn_stream_forward(const struct attn_head *h)
 {
-    const struct panels p = panels_of(h);
+    const struct attn_panels p = attn_panels_of(h);
 
-    for (int i0 = 0; i0 < h->Tq; i0 += QUERIES) {
+    for (int i0 = 0; i0 < h->Tq; i0 += ATTN_PANEL) {
         const struct attn_block b = attn_block_at(h, i0);
         forward_block(h, &p, &b);
     }
 }
 
 static void add_bias_gradient(const struct attn_head *h, const struct attn_head_grad *g,
-                              const struct panels *p, const struct attn_block *b, int j0, int keys)
+                              const struct attn_panels *p, const struct attn_block *b, int key,
+                              const struct attn_piece *piece)
 {
-    for (int i = 0; i < b->queries; i++)
-        for (int j = 0; j < keys; j++)
-            g->dbias[(size_t)(b->i0 + i) * (size_t)h->Tk + (size_t)(j0 + j)] +=
-                p->dp[(size_t)j * QUERIES + (size_t)i];
+    for (int i = piece->from; i < piece->from + piece->queries; i++)
+        for (int j = piece->first; j < piece->first + piece->keys; j++)
+            g->dbias[(size_t)(b->i0 + i) * (size_t)h->Tk + (size_t)(key + j)] +=
+                p->dp[(size_t)j * p->W + (size_t)i];
 }
 
-/* p->s = P, p->dp = dL/d(raw score) of keys j0 .. j0+keys-1. */
-static void backward_panel(const struct attn_head *h, const struct attn_head_grad *g,
-                           const struct panels *p, const struct attn_block *b, int j0, int keys,
-                           const struct attn_piece *piece, int pieces)
+/* Through the cap: dS = dA (1 - (C / c)^2). */
+static void uncap(const struct attn_head *h, const struct attn_panels *p,
+                  const struct attn_piece *piece)
 {
-    const struct rows v = {h->v + (size_t)j0 * h->v_row, h->v_row};
-    attn_real unused[QUERIES] = {0};
-
-    score(h, p, b, j0, keys, piece, pieces);
-    attn_kernels()->panel_exp(p->s, unused, p->shift, keys);
-    for (int n = 0; n < pieces; n++) multiply_panel(p->dp, v, p->dot, h->Dv, &piece[n], 1);
-    attn_kernels()->panel_ds(p->dp, p->s, p->delta, keys);
-    if (g->dbias) add_bias_gradient(h, g, p, b, j0, keys);
-    if (h->softcap != 0)
-        for (int e = 0; e < keys * QUERIES; e++) {
-            const attn_real t = p->capped[e] / h->softcap;
-            p->dp[e] *= 1 - t * t;
+    for (int j = piece->first; j < piece->first + piece->keys; j++)
+        for (int i = piece->from; i < piece->from + piece->queries; i++) {
+            const size_t at = (size_t)j * p->W + (size_t)i;
+            const attn_real t = p->capped[at] / h->softcap;
+            p->dp[at] *= 1 - t * t;
         }
+}
+
+/* What is taken along in dO': the scale, but where dbias wants dS without it. */
+static attn_real scale_taken(const struct attn_head *h, const struct attn_head_grad *g)
+{
+    return g->dbias ? 1 : h->scale;
 }
 
 static void prepare_backward(const struct attn_head *h, const struct attn_head_grad *g,
-                             const struct panels *p, const struct attn_block *b)
+                             const struct attn_panels *p, const struct attn_block *b)
 {
+    const struct attn_kernels *kernels = attn_kernels();
     const attn_real *d_o = g->d_o + (size_t)b->i0 * h->o_row, *o = h->o + (size_t)b->i0 * h->o_row;
+    const size_t Dv = (size_t)h->Dv;
+    const attn_real scale = scale_taken(h, g);
 
-    transpose(p->qt, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries, h->D);
-    transpose(p->dot, d_o, h->o_row, b->queries, h->Dv);
-    for (int i = 0; i < QUERIES; i++) {
-        const bool there = i < b->queries;
-        const attn_real lse = there ? h->lse[b->i0 + i] : 0;
-
-        p->delta[i] = there ? attn_kernels()->dot(d_o + (size_t)i * h->o_row,
-                                                  o + (size_t)i * h->o_row, (size_t)h->Dv)
-                            : 0;
-        p->shift[i] = lse == (attn_real)-INFINITY ? 0 : lse;
-    }
+    kernels->scale_rows(p->d_o, Dv, d_o, h->o_row, h->share + b->i0, b->queries, h->Dv);
+    kernels->transpose(p->dot, p->W, p->d_o, Dv, b->queries, h->Dv, scale);
+    kernels->row_dots(p->delta, p->d_o, Dv, o, h->o_row, b->queries, h->Dv);
+    kernels->scale(p->delta, scale, (size_t)b->queries);
+    if (h->kept) return;
+    kernels->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries, h->D,
+                       h->scale);
+    memset(p->shift, 0, p->W * sizeof *p->shift);
+    memcpy(p->shift, h->shift + b->i0, (size_t)b->queries * sizeof *p->shift);
 }
 
-static void backward_block(const struct attn_head *h, const struct attn_head_grad *g,
-                           const struct panels *p, const struct attn_block *b)
+static const attn_real *weights_again(const struct attn_head *h, const struct attn_panels *p,
+                                      const struct attn_block *b, struct attn_keys keys)
 {
-    const struct rows q = {h->q + (size_t)b->i0 * h->q_row, h->q_row};
-    const struct rows d_o = {g->d_o + (size_t)b->i0 * h->o_row, h->o_row};
-    struct attn_piece piece[ATTN_PIECES];
-    const struct rows_to_write dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
+    attn_real unused[ATTN_PANEL] = {0};
 
-    prepare_backward(h, g, p, b);
-    for (int j0 = b->lo; j0 < b->hi; j0 += KEYS) {
-        const int keys = keys_from(b, j0);
-        const struct rows k = {h->k + (size_t)j0 * h->k_row, h->k_row};
-        const struct rows_to_write dk = {g->dk + (size_t)j0 * g->dk_row, g->dk_row, h->D};
-        const struct rows_to_write dv = {g->dv + (size_t)j0 * g->dv_row, g->dv_row, h->Dv};
+    if (h->kept) return panel_of(h, p, b, keys.at);
+    attn_panel_scores(p->s, h, p, b, keys);
+    exponentiate(p->s, unused, p, b, keys);
+    return p->s;
+}
 
-        const int pieces = attn_block_cut(piece, h, b, j0, keys);
-        backward_panel(h, g, p, b, j0, keys, piece, pieces);
-        for (int n = 0; n < pieces; n++) {
-            add_to_keys(dv, p->s, d_o, &piece[n], 1);
-            add_to_keys(dk, p->dp, q, &piece[n], h->scale);
-            add_to_queries(dq, p->dp, k, &piece[n], h->scale);
-        }
+static void backward_keys(const struct attn_head *h, const struct attn_head_grad *g,
+                          const struct attn_panels *p, const struct attn_block *b,
+                          struct attn_keys keys)
+{
+    const attn_real *e = weights_again(h, p, b, keys), left = h->scale / scale_taken(h, g);
+    const struct attn_rows q = {h->q + (size_t)b->i0 * h->q_row, h->q_row};
+    const struct attn_rows d_o = {p->d_o, (size_t)h->Dv};
+    const struct attn_rows k = {h->k + (size_t)keys.at * h->k_row, h->k_row};
+    const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
+    const struct attn_rows_out dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
+    const struct attn_rows_out dk = {g->dk + (size_t)keys.at * g->dk_row, g->dk_row, h->D};
+    const struct attn_rows_out dv = {g->dv + (size_t)keys.at * g->dv_row, g->dv_row, h->Dv};
+    struct attn_piece piece = {0};
+
+    while (attn_next_by_keys(&piece, b, keys)) {
+        const size_t corner = (size_t)piece.first * p->W + (size_t)piece.from;
+        attn_panel_product(p->dp, p, v, p->dot, h->Dv, &piece);
+        attn_kernels()->panel_ds(p->dp + corner, e + corner, p->delta + piece.from, p->W,
+                                 piece.keys, piece.queries);
+        if (g->dbias) add_bias_gradient(h, g, p, b, keys.at, &piece);
+        if (h->softcap != 0) uncap(h, p, &piece);
+        attn_panel_to_keys(dv, e, p, d_o, &piece, 1);
+        attn_panel_to_keys(dk, p->dp, p, q, &piece, left);
     }
+    piece = (struct attn_piece){0};
+    while (attn_next_by_queries(&piece, b, keys))
+        attn_panel_to_queries(dq, p->dp, p, k, &piece, left, NULL);
 }
 
 /* Blocks from the last to the first: under a causal mask early keys get a term
  * from every query, and the many small ones of late queries are added first. */
 void attn_stream_backward(const struct attn_head *h, const struct attn_head_grad *g)
 {
-    const struct panels p = panels_of(h);
+    const struct attn_panels p = attn_panels_of(h);
 
-    for (int i0 = (h->Tq - 1) / QUERIES * QUERIES; i0 >= 0 && h->Tq > 0; i0 -= QUERIES) {
+    for (int i0 = (h->Tq - 1) / ATTN_PANEL * ATTN_PANEL; i0 >= 0 && h->Tq > 0; i0 -= ATTN_PANEL) {
         const struct attn_block b = attn_block_at(h, i0);
-        backward_block(h, g, &p, &b);
+        struct attn_keys keys = {b.reach.lo, 0};
+
+        prepare_backward(h, g, &p, &b);
+        while (next_keys(&keys, &b, ATTN_PANEL_KEYS)) backward_keys(h, g, &p, &b, keys);
     }
 }

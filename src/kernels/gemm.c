@@ -59,6 +59,7 @@ static void multiply_strip(const struct attn_gemm *g, const struct attn_kernels 
                           .rows = g->M,
                           .cols = cols,
                           .alpha = g->alpha,
+                          .row_scale = g->row_scale,
                           .add = g->add || k0 > 0};
 
     if (cols < width || g->b_col != 1) {

@@ -15,6 +15,7 @@
 struct attn_gemm {
     int M, N, K;
     attn_real alpha;
+    const attn_real *row_scale; /* (M): rows of A B times one more number; NULL: none */
     const attn_real *a;
     size_t a_row, a_col;
     const attn_real *b;

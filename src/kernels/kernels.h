@@ -23,7 +23,8 @@ struct attn_tile {
     size_t b_row;
     int K, rows, cols;
     attn_real alpha;
-    bool add; /* c += alpha a b; else c = alpha a b */
+    const attn_real *row_scale; /* (rows): each row of a b times one more number; NULL: none */
+    bool add;                   /* c += alpha a b; else c = alpha a b */
 };
 
 struct attn_kernels {
@@ -41,19 +42,35 @@ struct attn_kernels {
     /* y = exp(x - shift), y == x allowed; returns the sum of y. exp(-inf) = 0. */
     attn_real (*exp_row)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
 
-    /* On panels of scores (rows, ATTN_PANEL), a column a query:
-     * m = max(m, down the column); s = exp(s - shift), sum += down the column;
-     * dp = p (dp - delta), and 0 where p is 0, whatever dp is there; s = -inf
-     * in column c where not lo[c] <= row < hi[c]. */
-    void (*panel_max)(attn_real *m, const attn_real *s, int rows);
-    void (*panel_exp)(attn_real *s, attn_real *sum, const attn_real *shift, int rows);
-    void (*panel_ds)(attn_real *dp, const attn_real *p, const attn_real *delta, int rows);
-    void (*panel_mask)(attn_real *s, const attn_real *lo, const attn_real *hi, int rows);
+    void (*log_row)(attn_real *y, const attn_real *x, size_t n);  /* for 0, normal, inf, NaN */
+    void (*exp2_row)(attn_real *y, const attn_real *x, size_t n); /* y = 2^x, y == x allowed */
+
+    /* to (columns, to_row) = alpha from (rows, from_row)^T. Rows are taken in whole
+     * vectors: to has zeros behind the last. */
+    void (*transpose)(attn_real *to, size_t to_row, const attn_real *from, size_t from_row,
+                      int rows, int columns, attn_real alpha);
+    /* dots[i] = x_i . y_i; there is room for whole vectors, and zeros behind the last. */
+    void (*row_dots)(attn_real *dots, const attn_real *x, size_t x_row, const attn_real *y,
+                     size_t y_row, int rows, int columns);
+
+    /* to_i = by[i] from_i, a row of `columns`. */
+    void (*scale_rows)(attn_real *to, size_t to_row, const attn_real *from, size_t from_row,
+                       const attn_real *by, int rows, int columns);
+
+    /* On panels of scores, a column a query, rows `row` apart, columns in whole vectors:
+     * m = max(m, down the column); s = exp(s - shift), for a shift that is no less
+     * than s, sum += down the column; dp = p (dp - delta), and 0 where p is 0,
+     * whatever dp is there; s = -inf in column c where not lo[c] <= row < hi[c]. */
+    void (*panel_max)(attn_real *m, const attn_real *s, size_t row, int rows, int columns);
+    void (*panel_exp)(attn_real *s, attn_real *sum, const attn_real *shift, size_t row, int rows,
+                      int columns);
+    void (*panel_ds)(attn_real *dp, const attn_real *p, const attn_real *delta, size_t row,
+                     int rows, int columns);
+    void (*panel_mask)(attn_real *s, const attn_real *lo, const attn_real *hi, size_t row, int rows,
+                       int columns);
 
     double (*multiply_adds)(long rounds); /* the register-only limit; returns the operations */
 };
-
-enum { ATTN_PANEL = 64 }; /* columns: a multiple of every vector's lanes */
 
 const struct attn_kernels *attn_kernels(void);              /* the chosen ones */
 extern const struct attn_kernels *const attn_kernels_all[]; /* best first; ends in NULL */

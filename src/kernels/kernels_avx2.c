@@ -1,6 +1,7 @@
 #include <stdbool.h>
 
-enum { VECTOR_BYTES = 32, TILE_ROWS = 6, TILE_VECTORS = 2 };
+#define VECTOR_BYTES 32
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
 
 static bool supported(void)
 {

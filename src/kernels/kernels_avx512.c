@@ -1,6 +1,7 @@
 #include <stdbool.h>
 
-enum { VECTOR_BYTES = 64, TILE_ROWS = 8, TILE_VECTORS = 2 };
+#define VECTOR_BYTES 64
+enum { TILE_ROWS = 8, TILE_VECTORS = 2 };
 
 static bool supported(void)
 {

@@ -1,7 +1,8 @@
 /* 16-byte vectors: what every processor with SIMD has. */
 #include <stdbool.h>
 
-enum { VECTOR_BYTES = 16, TILE_ROWS = 4, TILE_VECTORS = 2 };
+#define VECTOR_BYTES 16
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 
 static bool supported(void)
 {

@@ -1,0 +1,176 @@
+#include "panels.h"
+
+#include <stdlib.h>
+#include <tgmath.h>
+
+#include "kernels/gemm.h"
+#include "kernels/kernels.h"
+
+int attn_panel_width(int Tq)
+{
+    return Tq < ATTN_PANEL ? (Tq + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP : ATTN_PANEL;
+}
+
+size_t attn_stream_room(int Tq, int D, int Dv)
+{
+    return attn_size_mul((size_t)attn_panel_width(Tq),
+                         (size_t)D + 3 * (size_t)Dv + 3 * ATTN_PANEL_KEYS + 5);
+}
+
+size_t attn_stream_kept(int Tq, int Tk)
+{
+    const size_t blocks = ((size_t)Tq + ATTN_PANEL - 1) / ATTN_PANEL;
+
+    return attn_size_mul(attn_size_mul(blocks, (size_t)Tk), (size_t)attn_panel_width(Tq));
+}
+
+static attn_real *cut(attn_real **from, size_t n)
+{
+    attn_real *at = *from;
+
+    *from += n;
+    return at;
+}
+
+struct attn_panels attn_panels_of(const struct attn_head *h)
+{
+    const size_t W = (size_t)attn_panel_width(h->Tq), D = (size_t)h->D, Dv = (size_t)h->Dv;
+    attn_real *rest = h->panel;
+    struct attn_panels p = {.W = W};
+
+    p.s = cut(&rest, ATTN_PANEL_KEYS * W);
+    p.dp = cut(&rest, ATTN_PANEL_KEYS * W);
+    p.capped = cut(&rest, ATTN_PANEL_KEYS * W);
+    p.qt = cut(&rest, D * W);
+    p.dot = cut(&rest, Dv * W);
+    p.d_o = cut(&rest, W * Dv);
+    p.o = cut(&rest, W * Dv);
+    p.m = cut(&rest, W);
+    p.shift = cut(&rest, W);
+    p.l = cut(&rest, W);
+    p.delta = cut(&rest, W);
+    p.share = cut(&rest, W);
+    return p;
+}
+
+void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
+                        const attn_real *t, int columns, const struct attn_piece *piece)
+{
+    attn_gemm(&(struct attn_gemm){.M = piece->keys,
+                                  .N = (piece->queries + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP,
+                                  .K = columns,
+                                  .alpha = 1,
+                                  .a = x.at + (size_t)piece->first * x.row,
+                                  .a_row = x.row,
+                                  .a_col = 1,
+                                  .b = t + piece->from,
+                                  .b_row = p->W,
+                                  .b_col = 1,
+                                  .c = panel + (size_t)piece->first * p->W + piece->from,
+                                  .c_row = p->W});
+}
+
+void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,
+                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha)
+{
+    attn_gemm(&(struct attn_gemm){.M = piece->keys,
+                                  .N = y.columns,
+                                  .K = piece->queries,
+                                  .alpha = alpha,
+                                  .a = panel + (size_t)piece->first * p->W + piece->from,
+                                  .a_row = p->W,
+                                  .a_col = 1,
+                                  .b = x.at + (size_t)piece->from * x.row,
+                                  .b_row = x.row,
+                                  .b_col = 1,
+                                  .c = y.at + (size_t)piece->first * y.row,
+                                  .c_row = y.row,
+                                  .add = true});
+}
+
+void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
+                           const struct attn_panels *p, struct attn_rows x,
+                           const struct attn_piece *piece, attn_real alpha, const attn_real *share)
+{
+    attn_gemm(&(struct attn_gemm){.M = piece->queries,
+                                  .N = y.columns,
+                                  .K = piece->keys,
+                                  .alpha = alpha,
+                                  .a = panel + (size_t)piece->first * p->W + piece->from,
+                                  .a_row = 1,
+                                  .a_col = p->W,
+                                  .b = x.at + (size_t)piece->first * x.row,
+                                  .b_row = x.row,
+                                  .b_col = 1,
+                                  .c = y.at + (size_t)piece->from * y.row,
+                                  .c_row = y.row,
+                                  .row_scale = share ? share + piece->from : NULL,
+                                  .add = !share});
+}
+
+/* Slopes, bias and masks of query i on its column of the panel. */
+static void mask_column(const struct attn_head *h, attn_real *column, size_t W, int i,
+                        struct attn_keys keys)
+{
+    const struct attn_span span = h->span[i];
+    const size_t row = (size_t)i * (size_t)h->Tk;
+
+    for (int j = keys.at; j < keys.at + keys.count; j++, column += W) {
+        const size_t at = row + (size_t)j;
+        const bool hidden = j < span.lo || j >= span.hi || (h->keep && !h->keep[at]) ||
+                            (h->bias && h->bias[at] == (attn_real)-INFINITY);
+
+        if (h->slope != 0) *column -= h->slope * (attn_real)llabs((long long)i + h->offset - j);
+        if (h->bias) *column += h->bias[at];
+        if (hidden) *column = (attn_real)-INFINITY;
+    }
+}
+
+/* Where spans end within a piece, in those of its groups that do not see all of it. */
+static void mask_piece(attn_real *s, const struct attn_head *h, const struct attn_panels *p,
+                       const struct attn_block *b, int key, const struct attn_piece *piece)
+{
+    attn_real lo[ATTN_GROUP], hi[ATTN_GROUP];
+
+    for (int i = piece->from; i < piece->from + piece->queries; i += ATTN_GROUP) {
+        if (attn_group_sees_all(&b->group[i / ATTN_GROUP], key, piece->keys)) continue;
+        for (int q = 0; q < ATTN_GROUP; q++) {
+            const bool there = i + q < b->queries;
+            lo[q] = there ? (attn_real)(h->span[b->i0 + i + q].lo - key) : 0;
+            hi[q] = there ? (attn_real)(h->span[b->i0 + i + q].hi - key) : 0;
+        }
+        attn_kernels()->panel_mask(s + (size_t)piece->first * p->W + i, lo, hi, p->W, piece->keys,
+                                   ATTN_GROUP);
+    }
+}
+
+static void cap(attn_real *s, const struct attn_head *h, const struct attn_panels *p,
+                const struct attn_piece *piece)
+{
+    const size_t first = (size_t)piece->first * p->W + (size_t)piece->from;
+
+    for (int j = 0; j < piece->keys; j++)
+        for (int i = 0; i < piece->queries; i++) {
+            const size_t at = first + (size_t)j * p->W + (size_t)i;
+            p->capped[at] = s[at] = h->softcap * tanh(s[at] / h->softcap);
+        }
+}
+
+void attn_panel_scores(attn_real *s, const struct attn_head *h, const struct attn_panels *p,
+                       const struct attn_block *b, struct attn_keys keys)
+{
+    const struct attn_rows k = {h->k + (size_t)keys.at * h->k_row, h->k_row};
+    struct attn_piece piece = {0};
+
+    while (attn_next_by_keys(&piece, b, keys)) {
+        attn_panel_product(s, p, k, p->qt, h->D, &piece);
+        if (h->softcap != 0) cap(s, h, p, &piece);
+        if (h->keep || h->bias || h->slope != 0) {
+            const struct attn_keys those = {keys.at + piece.first, piece.keys};
+            for (int i = piece.from; i < piece.from + piece.queries; i++)
+                mask_column(h, s + (size_t)piece.first * p->W + i, p->W, b->i0 + i, those);
+        } else {
+            mask_piece(s, h, p, b, keys.at + piece.first, &piece);
+        }
+    }
+}

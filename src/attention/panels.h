@@ -1,0 +1,57 @@
+/* panels.h (private) - a head's room on the streaming way, and its products.
+ *
+ * Scores are held transposed, a panel of keys x queries: maxima and sums of a
+ * row then run down a column, a vector of queries at a time, without sums
+ * across a vector. */
+#ifndef ATTN_SRC_PANELS_H
+#define ATTN_SRC_PANELS_H
+
+#include "pieces.h"
+
+enum { ATTN_PANEL_KEYS = 256 }; /* taken at a time where P is not kept */
+
+/* Carved out of h->panel; W = attn_panel_width. */
+struct attn_panels {
+    size_t W;
+    attn_real *s, *dp, *capped; /* (256, W) */
+    attn_real *qt;              /* (D, W): scale times the block's queries, transposed */
+    attn_real *dot;             /* (Dv, W): d_o, transposed */
+    attn_real *d_o, *o;         /* (W, Dv) */
+    attn_real *m, *shift, *l, *delta, *share; /* (W) */
+};
+
+/* Columns of a panel: queries of a block, in whole groups. */
+int attn_panel_width(int Tq);
+
+struct attn_panels attn_panels_of(const struct attn_head *h);
+
+/* Rows that lie `row` apart. */
+struct attn_rows {
+    const attn_real *at;
+    size_t row;
+};
+struct attn_rows_out {
+    attn_real *at;
+    size_t row;
+    int columns;
+};
+
+/* The piece of panel = x (keys, columns) times t (columns, W). */
+void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
+                        const attn_real *t, int columns, const struct attn_piece *piece);
+
+/* y (keys, columns) += alpha times the piece times x (queries, columns). */
+void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,
+                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha);
+
+/* y (queries, columns) += alpha times the piece, transposed, times x (keys, columns). With
+ * `share`: y = that, each row times its share. */
+void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
+                           const struct attn_panels *p, struct attn_rows x,
+                           const struct attn_piece *piece, attn_real alpha, const attn_real *share);
+
+/* s (keys, W) = the scores of these keys, capped, biased and masked, in all pieces. */
+void attn_panel_scores(attn_real *s, const struct attn_head *h, const struct attn_panels *p,
+                       const struct attn_block *b, struct attn_keys keys);
+
+#endif

@@ -1,0 +1,90 @@
+/* body_panel.h (private) - operations on a panel of scores, a column a query.
+ *
+ * Columns are taken in whole vectors: what stands behind the last one is computed too. */
+
+/* So many vectors side by side, so that the chains of several hide the latency of one. */
+enum { ABREAST = 4 };
+
+static inline __attribute__((always_inline)) void max_down(attn_real *m, const attn_real *s,
+                                                           size_t row, int rows, const int vectors)
+{
+    vec top[ABREAST];
+
+    UNROLLED
+    for (int v = 0; v < vectors; v++) top[v] = load(m + v * LANES);
+    for (int r = 0; r < rows; r++, s += row) {
+        UNROLLED
+        for (int v = 0; v < vectors; v++) top[v] = larger(load(s + v * LANES), top[v]);
+    }
+    UNROLLED
+    for (int v = 0; v < vectors; v++) store(m + v * LANES, top[v]);
+}
+
+static void panel_max(attn_real *m, const attn_real *s, size_t row, int rows, int columns)
+{
+    int c = 0;
+
+    for (; c + (ABREAST - 1) * LANES < columns; c += ABREAST * LANES)
+        max_down(m + c, s + c, row, rows, ABREAST);
+    for (; c < columns; c += LANES) max_down(m + c, s + c, row, rows, 1);
+}
+
+static inline __attribute__((always_inline)) void exp_down(attn_real *s, attn_real *total,
+                                                           const attn_real *shift, size_t row,
+                                                           int rows, const int vectors)
+{
+    vec sum[ABREAST], by[ABREAST];
+
+    UNROLLED
+    for (int v = 0; v < vectors; v++) {
+        sum[v] = load(total + v * LANES);
+        by[v] = load(shift + v * LANES);
+    }
+    for (int r = 0; r < rows; r++, s += row) {
+        UNROLLED
+        for (int v = 0; v < vectors; v++) {
+            const vec e = exp_below_0(load(s + v * LANES) - by[v]);
+            store(s + v * LANES, e);
+            sum[v] += e;
+        }
+    }
+    UNROLLED
+    for (int v = 0; v < vectors; v++) store(total + v * LANES, sum[v]);
+}
+
+static void panel_exp(attn_real *s, attn_real *total, const attn_real *shift, size_t row, int rows,
+                      int columns)
+{
+    int c = 0;
+
+    for (; c + LANES < columns; c += 2 * LANES) exp_down(s + c, total + c, shift + c, row, rows, 2);
+    for (; c < columns; c += LANES) exp_down(s + c, total + c, shift + c, row, rows, 1);
+}
+
+static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, size_t row,
+                     int rows, int columns)
+{
+    for (int c = 0; c < columns; c += LANES) {
+        const vec by = load(delta + c);
+        for (int r = 0; r < rows; r++) {
+            const size_t at = (size_t)r * row + (size_t)c;
+            const vec weight = load(p + at), ds = weight * (load(dp + at) - by);
+            store(dp + at, (vec)((ivec)ds & (weight != (vec){0})));
+        }
+    }
+}
+
+static void panel_mask(attn_real *s, const attn_real *lo, const attn_real *hi, size_t row, int rows,
+                       int columns)
+{
+    const vec hidden = splat((attn_real)-INFINITY);
+
+    for (int c = 0; c < columns; c += LANES) {
+        const vec first = load(lo + c), end = load(hi + c);
+        for (int r = 0; r < rows; r++) {
+            attn_real *at = s + (size_t)r * row + c;
+            const vec index = splat((attn_real)r);
+            store(at, choose((index >= first) & (index < end), load(at), hidden));
+        }
+    }
+}

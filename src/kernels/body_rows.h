@@ -1,0 +1,111 @@
+/* body_rows.h (private) - operations on a row of any length. */
+static attn_real dot(const attn_real *x, const attn_real *y, size_t n)
+{
+    vec a = {0}, b = {0};
+    attn_real rest = 0;
+    size_t i = 0;
+
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        a += load(x + i) * load(y + i);
+        b += load(x + i + LANES) * load(y + i + LANES);
+    }
+    for (; i + LANES <= n; i += LANES) a += load(x + i) * load(y + i);
+    for (; i < n; i++) rest += x[i] * y[i];
+    return add_lanes(a + b) + rest;
+}
+
+static attn_real sum(const attn_real *x, size_t n)
+{
+    vec a = {0};
+    attn_real rest = 0;
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) a += load(x + i);
+    for (; i < n; i++) rest += x[i];
+    return add_lanes(a) + rest;
+}
+
+/* NaN loses against every number: a comparison with it is false. */
+static attn_real max(const attn_real *x, size_t n)
+{
+    vec a = splat((attn_real)-INFINITY);
+    attn_real best = (attn_real)-INFINITY;
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) {
+        const vec v = load(x + i);
+        a = choose(v > a, v, a);
+    }
+    for (; i < n; i++) best = x[i] > best ? x[i] : best;
+    const attn_real top = max_lanes(a);
+    return top > best ? top : best;
+}
+
+static void axpy(attn_real *y, attn_real a, const attn_real *x, size_t n)
+{
+    const vec av = splat(a);
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) store(y + i, load(y + i) + av * load(x + i));
+    for (; i < n; i++) y[i] += a * x[i];
+}
+
+static void scale(attn_real *x, attn_real a, size_t n)
+{
+    const vec av = splat(a);
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) store(x + i, av * load(x + i));
+    for (; i < n; i++) x[i] *= a;
+}
+
+static attn_real exp_row(attn_real *y, const attn_real *x, attn_real shift, size_t n)
+{
+    vec total = {0};
+    attn_real rest = 0;
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) {
+        const vec e = exp_vec(load(x + i) - shift);
+        store(y + i, e);
+        total += e;
+    }
+    if (i < n) {
+        const vec e = exp_vec(load_part(x + i, n - i, shift) - shift);
+        memcpy(y + i, &e, (n - i) * sizeof *y);
+        for (size_t j = 0; j < n - i; j++) rest += e[j];
+    }
+    return add_lanes(total) + rest;
+}
+
+static void exp2_row(attn_real *y, const attn_real *x, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) store(y + i, exp2_vec(load(x + i)));
+    if (i < n) {
+        const vec e = exp2_vec(load_part(x + i, n - i, 0));
+        memcpy(y + i, &e, (n - i) * sizeof *y);
+    }
+}
+
+static void log_row(attn_real *y, const attn_real *x, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) store(y + i, log_vec(load(x + i)));
+    if (i < n) {
+        const vec e = log_vec(load_part(x + i, n - i, 1));
+        memcpy(y + i, &e, (n - i) * sizeof *y);
+    }
+}
+
+static void scale_rows(attn_real *to, size_t to_row, const attn_real *from, size_t from_row,
+                       const attn_real *by, int rows, int columns)
+{
+    for (int r = 0; r < rows; r++, to += to_row, from += from_row) {
+        int c = 0;
+        for (; c + LANES <= columns; c += LANES) store(to + c, by[r] * load(from + c));
+        for (; c < columns; c++) to[c] = by[r] * from[c];
+    }
+}
