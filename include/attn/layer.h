@@ -33,7 +33,7 @@ struct attn_layer {
     const struct attn_position *position; /* NULL: none */
 };
 
-/* Sets the core's strides for the (B, T, heads * width) that projections write
+/* Sets the core's strides for the (B, heads, T, width) that projections write
  * and checks all sizes (as attn_attention_check). Call it after any change. */
 ATTN_MUST_CHECK const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e);
 
@@ -53,9 +53,11 @@ struct attn_places {
     int first, count; /* of a table: rows first .. first + count - 1 are made; count 0: none */
 };
 struct attn_layer_saved {
-    attn_real *q, *k, *v, *o;              /* (B, T, heads * width) */
+    attn_real *q, *k, *v;                  /* (B, heads, T, width) */
+    attn_real *o;                          /* (B, Tq, H * Dv) */
     attn_real *xq, *yk;                    /* x and y plus code, where a code is added */
     attn_real *dq, *dk, *dv, *d_o, *dcode; /* room for backward */
+    attn_real *turned[4];                  /* W_Q, W_K, W_V, W_O, turned, for backward */
     attn_real *code, *turn_q, *turn_k, *slopes;
     struct attn_places coded, turned_q, turned_k; /* what the tables hold, for the next call */
     struct attn_saved core;

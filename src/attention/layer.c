@@ -4,7 +4,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "attn/linear.h"
+#include "math/projection.h"
+
+enum { QUERY, KEY, VALUE, OUT, PROJECTIONS };
 
 static bool adds_code(const struct attn_layer *l)
 {
@@ -44,9 +46,9 @@ const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e)
                          layer->position->name, first_place(layer));
     if (!fits(n.B, n.Tq) || !fits(n.B, n.Tk) || !fits(n.H, n.D) || !fits(n.H, n.Dv))
         return attn_fail(e, ATTN_OUT_OF_MEMORY, "a layer of more than %d rows or columns", INT_MAX);
-    layer->core.q = attn_stride_rows(n.Tq, n.H, n.D);
-    layer->core.k = attn_stride_rows(n.Tk, n.Hkv, n.D);
-    layer->core.v = attn_stride_rows(n.Tk, n.Hkv, n.Dv);
+    layer->core.q = attn_stride_heads(n.Tq, n.H, n.D);
+    layer->core.k = attn_stride_heads(n.Tk, n.Hkv, n.D);
+    layer->core.v = attn_stride_heads(n.Tk, n.Hkv, n.Dv);
     layer->core.o = attn_stride_rows(n.Tq, n.H, n.Dv);
     return NULL;
 }
@@ -100,6 +102,10 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
         s.turn_q = take(arena, 1, n.Tq, n.D);
         s.turn_k = take(arena, 1, n.Tk, n.D);
     }
+    s.turned[QUERY] = attn_arena_reals(arena, attn_projection_room(l->C, n.H, n.D));
+    s.turned[KEY] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.D));
+    s.turned[VALUE] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.Dv));
+    s.turned[OUT] = attn_arena_reals(arena, attn_projection_room(out, 1, l->Co));
     s.slopes = attn_arena_reals(arena, (size_t)n.H);
     s.core = attn_saved_take(arena, &l->core);
     return s;
@@ -130,6 +136,23 @@ static void make_turns(struct attn_layer_saved *s, const struct attn_layer *l)
     if (must_make(&s->turned_k, 0, n.Tk)) attn_position_turns(s->turn_k, 0, n.Tk, n.D);
 }
 
+/* The layer's four products with weights: what each reads and writes, both ways. */
+static void list_projections(struct attn_projection p[PROJECTIONS], struct attn_layer_saved *s,
+                             const struct attn_layer_weights *w, const struct attn_layer *l)
+{
+    const struct attn_shape n = l->core.n;
+
+    p[QUERY] = (struct attn_projection){.B = n.B, .T = n.Tq, .C = l->C, .H = n.H, .D = n.D};
+    p[QUERY].w = w->wq, p[QUERY].bias = w->bq, p[QUERY].y = s->q, p[QUERY].dy = s->dq;
+    p[KEY] = (struct attn_projection){.B = n.B, .T = n.Tk, .C = l->Cy, .H = n.Hkv, .D = n.D};
+    p[KEY].w = w->wk, p[KEY].bias = w->bk, p[KEY].y = s->k, p[KEY].dy = s->dk;
+    p[VALUE] = (struct attn_projection){.B = n.B, .T = n.Tk, .C = l->Cy, .H = n.Hkv, .D = n.Dv};
+    p[VALUE].w = w->wv, p[VALUE].bias = w->bv, p[VALUE].y = s->v, p[VALUE].dy = s->dv;
+    p[OUT] = (struct attn_projection){.B = n.B, .T = n.Tq, .C = n.H * n.Dv, .H = 1, .D = l->Co};
+    p[OUT].w = w->wo, p[OUT].bias = w->bo, p[OUT].x = s->o;
+    for (int i = 0; i < PROJECTIONS; i++) p[i].turned = s->turned[i];
+}
+
 /* What W_Q and W_K read: x and y, plus the code where one is added. */
 struct sources {
     const attn_real *xq, *yk, *y;
@@ -147,7 +170,7 @@ static struct sources sources_of(const struct attn_layer_saved *s, const attn_re
 static void rotate(attn_real *x, const struct attn_layer *l, const attn_real *turn, int direction,
                    int T, int heads)
 {
-    const struct attn_stride stride = attn_stride_rows(T, heads, l->core.n.D);
+    const struct attn_stride stride = attn_stride_heads(T, heads, l->core.n.D);
 
     for (int b = 0; b < l->core.n.B; b++)
         for (int h = 0; h < heads; h++)
@@ -172,12 +195,12 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
                         const struct attn_layer *layer)
 {
     const struct attn_shape n = layer->core.n;
-    const int rows = n.B * n.Tq, keys = n.B * n.Tk;
     const struct sources from = sources_of(saved, x, y, layer);
     const struct attn_attention core = core_of(layer, saved);
+    struct attn_projection p[PROJECTIONS];
 
     assert(y || (n.Tq == n.Tk && layer->C == layer->Cy));
-    assert(layer->core.q.row == (size_t)n.H * (size_t)n.D); /* attn_layer_ready was called */
+    assert(layer->core.q.row == (size_t)n.D); /* attn_layer_ready was called */
     assert(w->wo || !w->bo);
     assert(w->wo || layer->Co == n.H * n.Dv);
     if (adds_code(layer)) {
@@ -188,9 +211,12 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
             attn_position_add_forward(saved->yk, from.y, code, n.B,
                                       (size_t)n.Tk * (size_t)layer->Cy);
     }
-    attn_linear_forward(saved->q, from.xq, w->wq, w->bq, rows, layer->C, n.H * n.D);
-    attn_linear_forward(saved->k, from.yk, w->wk, w->bk, keys, layer->Cy, n.Hkv * n.D);
-    attn_linear_forward(saved->v, from.y, w->wv, w->bv, keys, layer->Cy, n.Hkv * n.Dv);
+    list_projections(p, saved, w, layer);
+    p[QUERY].x = from.xq;
+    p[KEY].x = from.yk;
+    p[VALUE].x = from.y;
+    p[OUT].y = out;
+    attn_project_forward(p, OUT);
     if (layer->position && layer->position->rotate) {
         make_turns(saved, layer);
         rotate(saved->q, layer, saved->turn_q, 1, n.Tq, n.H);
@@ -198,7 +224,7 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     }
     attn_attention_forward(w->wo ? saved->o : out, &saved->core, saved->q, saved->k, saved->v,
                            w->kind, &core);
-    if (w->wo) attn_linear_forward(out, saved->o, w->wo, w->bo, rows, n.H * n.Dv, layer->Co);
+    if (w->wo) attn_project_forward(p + OUT, 1);
 }
 
 static void clear(attn_real *a, int rows, int columns)
@@ -206,29 +232,34 @@ static void clear(attn_real *a, int rows, int columns)
     memset(a, 0, (size_t)rows * (size_t)columns * sizeof *a);
 }
 
-/* Back through Q = xq W_Q, K = yk W_K, V = y W_V into weights, x and y. Where a
- * code was added, what W_Q and W_K send back is collected first. */
-static void backward_projections(const struct attn_layer_grads *g, struct attn_layer_saved *s,
-                                 const struct sources *from, bool cross,
-                                 const struct attn_layer_weights *w, const struct attn_layer *l)
+/* Back through Q = xq W_Q, K = yk W_K, V = y W_V into x and y. Where a code was
+ * added, what W_Q and W_K send back is collected first. */
+static void backward_inputs(const struct attn_layer_grads *g, struct attn_projection *p,
+                            struct attn_layer_saved *s, bool cross, const struct attn_layer *l)
 {
     const struct attn_shape n = l->core.n;
     const int rows = n.B * n.Tq, keys = n.B * n.Tk, C = l->C, Cy = l->Cy;
-    const bool code = adds_code(l);
     attn_real *dy = cross ? g->dy : g->dx;
 
-    if (code) clear(s->dcode, rows, C);
-    attn_linear_backward(code ? s->dcode : g->dx, g->wq, g->bq, s->dq, from->xq, w->wq, rows, C,
-                         n.H * n.D);
-    if (code && apart(l, cross)) {
+    p[VALUE].dx = dy;
+    if (!adds_code(l)) {
+        p[QUERY].dx = g->dx;
+        p[KEY].dx = dy;
+        attn_project_backward_x(p, cross ? 1 : OUT);
+        if (cross) attn_project_backward_x(p + KEY, 2);
+        return;
+    }
+    p[QUERY].dx = p[KEY].dx = s->dcode;
+    clear(s->dcode, rows, C);
+    attn_project_backward_x(p + QUERY, 1);
+    if (apart(l, cross)) {
         attn_real *const at = g->code ? g->code + (size_t)first_place(l) * (size_t)C : NULL;
         attn_position_add_backward(g->dx, at, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
         clear(s->dcode, keys, Cy);
     }
-    attn_linear_backward(code ? s->dcode : dy, g->wk, g->bk, s->dk, from->yk, w->wk, keys, Cy,
-                         n.Hkv * n.D);
-    if (code) attn_position_add_backward(dy, g->code, s->dcode, n.B, (size_t)n.Tk * (size_t)Cy);
-    attn_linear_backward(dy, g->wv, g->bv, s->dv, from->y, w->wv, keys, Cy, n.Hkv * n.Dv);
+    attn_project_backward_x(p + KEY, 1);
+    attn_position_add_backward(dy, g->code, s->dcode, n.B, (size_t)n.Tk * (size_t)Cy);
+    attn_project_backward_x(p + VALUE, 1);
 }
 
 /* Each step undoes the forward step of the same name, last first:
@@ -247,13 +278,18 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
     const int rows = n.B * n.Tq, keys = n.B * n.Tk;
     const struct sources from = sources_of(saved, x, y, layer);
     const struct attn_attention core = core_of(layer, saved);
+    struct attn_projection p[PROJECTIONS];
     const struct attn_attention_grads into = {
         .dq = saved->dq, .dk = saved->dk, .dv = saved->dv, .dweights = g->kind, .dbias = g->bias};
 
+    list_projections(p, saved, w, layer);
+    p[QUERY].x = from.xq, p[QUERY].dw = g->wq, p[QUERY].dbias = g->bq;
+    p[KEY].x = from.yk, p[KEY].dw = g->wk, p[KEY].dbias = g->bk;
+    p[VALUE].x = from.y, p[VALUE].dw = g->wv, p[VALUE].dbias = g->bv;
+    p[OUT].dy = dout, p[OUT].dx = saved->d_o, p[OUT].dw = g->wo, p[OUT].dbias = g->bo;
     if (w->wo) {
         clear(saved->d_o, rows, n.H * n.Dv);
-        attn_linear_backward(saved->d_o, g->wo, g->bo, dout, saved->o, w->wo, rows, n.H * n.Dv,
-                             layer->Co);
+        attn_project_backward_x(p + OUT, 1);
     }
     clear(saved->dq, rows, n.H * n.D);
     clear(saved->dk, keys, n.Hkv * n.D);
@@ -264,5 +300,6 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
         rotate(saved->dq, layer, saved->turn_q, -1, n.Tq, n.H);
         rotate(saved->dk, layer, saved->turn_k, -1, n.Tk, n.Hkv);
     }
-    backward_projections(g, saved, &from, y != NULL, w, layer);
+    backward_inputs(g, p, saved, y != NULL, layer);
+    attn_project_backward_w(p, w->wo ? PROJECTIONS : OUT);
 }

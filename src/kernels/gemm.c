@@ -1,85 +1,241 @@
-/* One strip of B, K_BLOCK x tile_cols, at a time: it is copied where its
- * columns are not adjacent or the strip is narrower than a tile, and stays in
- * the first-level cache while all rows of A pass over it. */
+/* Loops from the outside: a run of K of up to 256, a block of rows of A that
+ * stays in the second-level cache, a strip of B as wide as a tile that stays
+ * near the first. What would be read with gaps of a page, again and again, is
+ * copied first: a strip of B whose rows are far apart or whose columns are not
+ * adjacent or too few, a block of A that is read across its rows. */
 #include "gemm.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "kernels.h"
 
-enum { K_BLOCK = 256, STRIP_BYTES = 128 };
+enum {
+    K_BLOCK = 256,
+    ROWS = 256,       /* of A at a time */
+    PACKED_ROWS = 64, /* of A at a time, where they are copied */
+    STRIP_BYTES = 128,
+    FAR_BYTES = 512, /* rows of B so far apart fall on few sets of the first-level cache */
+    FAR_BYTES_A = 1024,
+    FEW_ROWS = 32 /* not worth a copy of B */
+};
 
-/* Room for the widest tile: two 64-byte vectors a row. */
-struct strip {
+/* Room for the widest tile, two 64-byte vectors a row, and for a block of A. */
+struct packed {
     attn_real b[K_BLOCK * (STRIP_BYTES / sizeof(attn_real))];
+    attn_real a[K_BLOCK * PACKED_ROWS];
 } __attribute__((aligned(64)));
 
-static void pack(struct strip *s, const struct attn_gemm *g, int k0, int K, int j0, int cols,
-                 int width)
-{
-    const attn_real *from = g->b + (size_t)k0 * g->b_row + (size_t)j0 * g->b_col;
-    const size_t row = g->b_row, col = g->b_col;
-    int j = 0;
+/* A run of K: whole segments, or a part of one. */
+struct run {
+    int segment, at; /* the first, and where in it */
+    int segments, K; /* how many, and of each so much */
+};
 
-    if (cols < width) memset(s->b, 0, (size_t)K * (size_t)width * sizeof *s->b);
-    /* Four columns at a time: a transposed B is read along its rows. */
-    for (; j + 4 <= cols; j += 4, from += 4 * col) {
-        attn_real *to = s->b + j;
-        for (int k = 0; k < K; k++, to += width) {
-            to[0] = from[(size_t)k * row];
-            to[1] = from[(size_t)k * row + col];
-            to[2] = from[(size_t)k * row + 2 * col];
-            to[3] = from[(size_t)k * row + 3 * col];
-        }
+/* The rows of a run, one below the other. */
+static int rows_of(struct run r)
+{
+    return r.segments * r.K;
+}
+
+static void pack_b(struct packed *to, const struct attn_gemm *g, struct run r,
+                   const attn_real *from, int cols, int width)
+{
+    attn_real *at = to->b;
+
+    if (cols < width) memset(at, 0, (size_t)rows_of(r) * (size_t)width * sizeof *at);
+    for (int s = 0; s < r.segments; s++, from += g->b_step, at += r.K * width) {
+        if (g->b_col == 1)
+            for (int k = 0; k < r.K; k++)
+                memcpy(at + k * width, from + (size_t)k * g->b_row, (size_t)cols * sizeof *at);
+        else if (g->b_row == 1)
+            attn_kernels()->transpose(at, (size_t)width, from, g->b_col, cols, r.K, 1);
+        else
+            for (int k = 0; k < r.K; k++)
+                for (int j = 0; j < cols; j++)
+                    at[k * width + j] = from[(size_t)k * g->b_row + (size_t)j * g->b_col];
     }
-    for (; j < cols; j++, from += col)
-        for (int k = 0; k < K; k++) s->b[k * width + j] = from[(size_t)k * row];
+}
+
+/* Whether rows of B are worth a copy that brings them together. */
+static bool is_far(const struct attn_gemm *g, int rows)
+{
+    return g->b_row * sizeof *g->b >= FAR_BYTES && rows >= FEW_ROWS;
+}
+
+/* Whether a column of A is a page's part, and is read for several strips. */
+static bool reads_across(const struct attn_gemm *g)
+{
+    return g->a_row == 1 && g->a_col * sizeof *g->a >= FAR_BYTES_A &&
+           g->N > attn_kernels()->tile_cols;
+}
+
+static void pack_a(struct packed *to, const struct attn_gemm *g, struct run r,
+                   const attn_real *from, int rows)
+{
+    attn_real *at = to->a;
+
+    for (int s = 0; s < r.segments; s++, from += g->a_step)
+        for (int k = 0; k < r.K; k++, at += PACKED_ROWS)
+            memcpy(at, from + (size_t)k * g->a_col, (size_t)rows * sizeof *at);
 }
 
 static void clear(const struct attn_gemm *g)
 {
-    for (int i = 0; i < g->M; i++)
-        memset(g->c + (size_t)i * g->c_row, 0, (size_t)g->N * sizeof *g->c);
+    const int block = g->block ? g->block : g->N;
+
+    for (int j = 0; j < g->N; j += block)
+        for (int i = 0; i < g->M; i++)
+            memset(g->c + (size_t)(j / block) * g->c_jump + (size_t)i * g->c_row, 0,
+                   (size_t)block * sizeof *g->c);
 }
 
-/* Columns j0 .. of C from rows k0 .. of B. */
-static void multiply_strip(const struct attn_gemm *g, const struct attn_kernels *kernels,
-                           struct strip *s, int k0, int j0)
+/* Rows i .. of C from a run of K, with B where it lies. */
+static struct attn_tile tile_of(const struct attn_gemm *g, struct run r, int i, int rows)
 {
-    const int left = g->N - j0, cols = left < kernels->tile_cols ? left : kernels->tile_cols;
-    const int width = cols > kernels->lanes ? kernels->tile_cols : kernels->lanes;
-    struct attn_tile t = {.c = g->c + j0,
-                          .c_row = g->c_row,
-                          .a = g->a + (size_t)k0 * g->a_col,
-                          .a_row = g->a_row,
-                          .a_col = g->a_col,
-                          .b = g->b + (size_t)k0 * g->b_row + j0,
-                          .b_row = g->b_row,
-                          .K = g->K - k0 < K_BLOCK ? g->K - k0 : K_BLOCK,
-                          .rows = g->M,
-                          .cols = cols,
-                          .alpha = g->alpha,
-                          .row_scale = g->row_scale,
-                          .add = g->add || k0 > 0};
+    return (struct attn_tile){.c = g->c + (size_t)i * g->c_row,
+                              .c_row = g->c_row,
+                              .a = g->a + (size_t)r.segment * g->a_step + (size_t)r.at * g->a_col +
+                                   (size_t)i * g->a_row,
+                              .a_row = g->a_row,
+                              .a_col = g->a_col,
+                              .a_skip = g->a_step - (size_t)r.K * g->a_col,
+                              .b_row = g->b_row,
+                              .b_skip = g->b_step - (size_t)r.K * g->b_row,
+                              .segments = r.segments,
+                              .K = r.K,
+                              .rows = rows,
+                              .alpha = g->alpha,
+                              .row_scale = g->row_scale ? g->row_scale + i : NULL,
+                              .add = g->add || r.segment > 0 || r.at > 0};
+}
 
-    if (cols < width || g->b_col != 1) {
-        pack(s, g, k0, t.K, j0, cols, width);
-        t.b = s->b;
+/* Columns `within` .. of block `n` of C, for the rows and the run of K that t says. */
+static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct packed *packed,
+                           struct run r, int n, int within)
+{
+    const struct attn_kernels *kernels = attn_kernels();
+    const int left = (g->block ? g->block : g->N) - within;
+    const int cols = left < kernels->tile_cols ? left : kernels->tile_cols;
+    const int width = cols > kernels->lanes ? kernels->tile_cols : kernels->lanes;
+
+    t.c += (size_t)n * g->c_jump + within;
+    t.cols = cols;
+    t.b = g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row + (size_t)n * g->b_jump +
+          (size_t)within * g->b_col;
+    if (cols < width || g->b_col != 1 || is_far(g, t.rows)) {
+        pack_b(packed, g, r, t.b, cols, width);
+        t.b = packed->b;
         t.b_row = (size_t)width;
+        t.b_skip = 0;
     }
     kernels->tile(&t);
+}
+
+static void multiply_run(const struct attn_gemm *g, struct packed *packed, struct run r, int i,
+                         int rows)
+{
+    const int block = g->block ? g->block : g->N;
+    struct attn_tile t = tile_of(g, r, i, rows);
+
+    if (reads_across(g)) {
+        pack_a(packed, g, r, t.a, rows);
+        t.a = packed->a;
+        t.a_col = PACKED_ROWS;
+        t.a_skip = 0;
+    }
+    for (int n = 0; n * block < g->N; n++)
+        for (int j = 0; j < block; j += attn_kernels()->tile_cols)
+            multiply_strip(t, g, packed, r, n, j);
+}
+
+/* Segments that follow each other are none. */
+static int segment_of(const struct attn_gemm *g)
+{
+    const size_t n = (size_t)g->segment;
+
+    if (!g->segment || (g->a_step == n * g->a_col && g->b_step == n * g->b_row)) return g->K;
+    return g->segment;
+}
+
+/* The run of K behind r; the first has r->K = 0. False: there is none. */
+static bool next_run(struct run *r, const struct attn_gemm *g, int segment)
+{
+    const int segments = g->K / segment, most = segment < K_BLOCK ? K_BLOCK / segment : 1;
+
+    r->at += r->K;
+    if (r->K == 0 || r->at >= segment) {
+        r->segment += r->segments;
+        r->at = 0;
+    }
+    if (r->segment >= segments) return false;
+    r->segments = segments - r->segment < most ? segments - r->segment : most;
+    r->K = segment - r->at < K_BLOCK ? segment - r->at : K_BLOCK;
+    return true;
+}
+
+/* Whether to finish a block of rows before the next: B is then read once per
+ * block. Else all rows go through a run of K before the next: C is then read and
+ * written once per run. */
+static bool rows_first(const struct attn_gemm *g, int most)
+{
+    const double b = (double)g->K * ((g->M + most - 1) / most);
+    const double c = 2. * g->M * ((g->K + K_BLOCK - 1) / K_BLOCK);
+
+    return b <= c;
+}
+
+/* In runs and blocks, copying what needs it. */
+static __attribute__((noinline)) void multiply_large(const struct attn_gemm *g)
+{
+    const int segment = segment_of(g), most = reads_across(g) ? PACKED_ROWS : ROWS;
+    const int step = rows_first(g, most) ? most : g->M;
+    struct packed packed;
+
+    for (int from = 0; from < g->M; from += step) {
+        const int to = g->M - from < step ? g->M : from + step;
+        struct run r = {0};
+        while (next_run(&r, g, segment))
+            for (int i = from; i < to; i += most)
+                multiply_run(g, &packed, r, i, to - i < most ? to - i : most);
+    }
+}
+
+/* Whether one run of K does, and everything can be read where it lies. */
+static bool is_small(const struct attn_gemm *g, const struct attn_kernels *kernels)
+{
+    return g->K <= K_BLOCK && g->M <= ROWS && !g->segment && g->b_col == 1 &&
+           (g->block ? g->block : g->N) % kernels->lanes == 0 && !is_far(g, g->M) &&
+           !reads_across(g);
+}
+
+static void multiply_small(const struct attn_gemm *g, const struct attn_kernels *kernels)
+{
+    const int block = g->block ? g->block : g->N;
+    struct attn_tile t = tile_of(g, (struct run){.segments = 1, .K = g->K}, 0, g->M);
+
+    for (int n = 0; n * block < g->N; n++)
+        for (int j = 0; j < block; j += kernels->tile_cols) {
+            t.cols = block - j < kernels->tile_cols ? block - j : kernels->tile_cols;
+            t.b = g->b + (size_t)n * g->b_jump + j;
+            t.c = g->c + (size_t)n * g->c_jump + j;
+            kernels->tile(&t);
+        }
 }
 
 void attn_gemm(const struct attn_gemm *g)
 {
     const struct attn_kernels *kernels = attn_kernels();
-    struct strip s;
 
+    assert(!g->block || g->N % g->block == 0);
+    assert(!g->segment || g->K % g->segment == 0);
     if (g->M == 0 || g->N == 0) return;
     if (g->K == 0 && !g->add) clear(g);
-    for (int k0 = 0; k0 < g->K; k0 += K_BLOCK)
-        for (int j0 = 0; j0 < g->N; j0 += kernels->tile_cols)
-            multiply_strip(g, kernels, &s, k0, j0);
+    if (g->K == 0) return;
+    if (is_small(g, kernels))
+        multiply_small(g, kernels);
+    else
+        multiply_large(g);
 }
 
 /* Row-major arrays without gaps. */

@@ -3,7 +3,12 @@
  * A (M, K) is a[i a_row + k a_col], B (K, N) is b[k b_row + j b_col]: a
  * transposed matrix is one with its two strides exchanged. C (M, N) has
  * adjacent columns. No allocation; the order of every sum depends on the sizes
- * only. */
+ * only.
+ *
+ * Heads and sequences: with a `block`, N is cut into blocks of so many columns
+ * that lie b_jump and c_jump apart; with a `segment`, K is cut into segments
+ * that lie a_step and b_step apart. The strides hold within them; both divide
+ * evenly. */
 #ifndef ATTN_SRC_GEMM_H
 #define ATTN_SRC_GEMM_H
 
@@ -22,6 +27,8 @@ struct attn_gemm {
     size_t b_row, b_col;
     attn_real *c;
     size_t c_row;
+    int block, segment; /* 0: all of N, all of K */
+    size_t b_jump, c_jump, a_step, b_step;
     bool add;
 };
 

@@ -21,7 +21,9 @@ struct attn_tile {
     size_t a_row, a_col;
     const attn_real *b;
     size_t b_row;
-    int K, rows, cols;
+    int segments, K;       /* K columns of a and rows of b in each segment; */
+    size_t a_skip, b_skip; /* to the next one from behind the last of them */
+    int rows, cols;
     attn_real alpha;
     const attn_real *row_scale; /* (rows): each row of a b times one more number; NULL: none */
     bool add;                   /* c += alpha a b; else c = alpha a b */

@@ -1,0 +1,44 @@
+/* projection.h (private) - y = x w + b, with y in heads.
+ *
+ * Shapes    x (B, T, C), w (C, H*D), b (H*D), y (B, H, T, D): the rows of a head
+ *           lie together, as attention reads them. With H = 1 that is a plain
+ *           linear map of B*T rows.
+ * Forward   y_bhtd = sum_c x_btc w_c,hd + b_hd
+ * Backward  each of the three inputs meets dy in the index that it does not
+ *           share with y:
+ *
+ *     dL/dx_btc  = sum_hd dy_bhtd w_c,hd      dx = dy w^T
+ *     dL/dw_c,hd = sum_bt x_btc dy_bhtd       dw = x^T dy
+ *     dL/db_hd   = sum_bt dy_bhtd
+ *
+ * Several projections are one job for the threads: each task does its rows of
+ * all of them. */
+#ifndef ATTN_SRC_PROJECTION_H
+#define ATTN_SRC_PROJECTION_H
+
+#include "attn/memory.h"
+
+struct attn_projection {
+    int B, T, C, H, D;
+    const attn_real *x, *w, *bias; /* bias may be NULL */
+    attn_real *y;
+
+    /* Backward: NULL where not wanted; all are added to. */
+    const attn_real *dy;
+    attn_real *dx, *dw, *dbias;
+    attn_real *turned; /* room for w^T, attn_projection_room reals; NULL: somewhat slower */
+};
+
+size_t attn_projection_room(int C, int H, int D);
+
+/* y of all; they have the same B. */
+void attn_project_forward(const struct attn_projection *p, int count);
+
+/* dx of all, in their order: some or all may add to the same array, if their T and C are
+ * the same. */
+void attn_project_backward_x(const struct attn_projection *p, int count);
+
+/* dw and dbias of all. */
+void attn_project_backward_w(const struct attn_projection *p, int count);
+
+#endif
