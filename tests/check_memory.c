@@ -5,14 +5,6 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 START_TEST(blocks_are_zeroed_and_aligned)
 {
     for (size_t n = 0; n < 300; n++) {

@@ -27,6 +27,15 @@ void add_loop_test(Suite *suite, const char *name, const TTest *test, int n);
 #define TOLERANCE(for_double, for_float) (for_float)
 #endif
 
+/* Defined where a sanitizer maps memory of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 /* |got - want| <= absolute + relative |want|, and both finite; says which element differs. */
 void expect_near(const attn_real *got, const double *want, size_t n, double absolute,
                  double relative, const char *what);

@@ -38,6 +38,7 @@
 #include "attn/softmax.h"
 #include "attn/task.h"
 #include "attn/text.h"
+#include "attn/threads.h"
 #include "attn/trainer.h"
 #include "attn/version.h"
 
