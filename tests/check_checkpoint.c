@@ -28,7 +28,7 @@ static void open_trainer(struct attn_trainer *t, const struct attn_settings *s, 
 {
     struct attn_error e;
 
-    ck_assert_msg(!attn_trainer_open(t, s, NULL, &e), "%s", e.text);
+    ck_assert_msg(!attn_trainer_open(t, s, NULL, NULL, &e), "%s", e.text);
     for (int i = 0; i < steps; i++) ck_assert(attn_trainer_step(t));
 }
 

@@ -47,7 +47,7 @@ START_TEST(a_causal_model_cannot_look_ahead)
     attn_batch_take(&arena, SEQUENCES, LENGTH, 1, 0, 0);
     arena = (struct attn_arena){.base = attn_alloc(arena.used, 1)};
     struct attn_batch b = attn_batch_take(&arena, SEQUENCES, LENGTH, 1, 0, 0);
-    ck_assert_ptr_null(attn_model_new(&m, &s, SEQUENCES, LENGTH, &e));
+    ck_assert_ptr_null(attn_model_new(&m, &s, NULL, SEQUENCES, LENGTH, &e));
     attn_model_start(&m, 5);
     attn_real *moment[2] = {calloc(m.count, sizeof(attn_real)), calloc(m.count, sizeof(attn_real))};
     for (uint32_t step = 1; step <= STEPS; step++) {

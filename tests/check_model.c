@@ -114,7 +114,7 @@ static void open_model(struct attn_model *m, const struct attn_model_settings *s
 {
     struct attn_error e;
 
-    ck_assert_msg(!attn_model_new(m, s, sequences, length, &e), "%s", e.text);
+    ck_assert_msg(!attn_model_new(m, s, NULL, sequences, length, &e), "%s", e.text);
     attn_model_start(m, 5);
 }
 
@@ -161,10 +161,10 @@ START_TEST(measured_size_is_the_size_taken)
     struct attn_arena measured = {0}, placed = {0};
     struct attn_model m;
 
-    attn_model_place(&m, &measured, &s, B, T);
+    attn_model_place(&m, &measured, &s, NULL, B, T);
     placed.base = attn_alloc(measured.used, 1);
     ck_assert_ptr_nonnull(placed.base);
-    attn_model_place(&m, &placed, &s, B, T);
+    attn_model_place(&m, &placed, &s, NULL, B, T);
     ck_assert_uint_eq(measured.used, placed.used);
     size_t count = 0;
     for (int i = 0; i < m.parameters; i++) {
@@ -299,10 +299,10 @@ START_TEST(no_memory_is_told)
     const long live = attn_alloc_live();
 
     attn_alloc_fail_from(1);
-    ck_assert_ptr_nonnull(attn_model_new(&m, &plain, B, T, &e));
+    ck_assert_ptr_nonnull(attn_model_new(&m, &plain, NULL, B, T, &e));
     attn_alloc_fail_from(0);
     ck_assert_int_eq(e.fault, ATTN_OUT_OF_MEMORY);
-    ck_assert_ptr_nonnull(attn_model_new(&m, &plain, 1 << 30, 1 << 30, &e));
+    ck_assert_ptr_nonnull(attn_model_new(&m, &plain, NULL, 1 << 30, 1 << 30, &e));
     ck_assert_int_eq(e.fault, ATTN_OUT_OF_MEMORY);
     ck_assert_int_eq(attn_alloc_live(), live);
 }

@@ -23,7 +23,7 @@ static size_t bytes_for(const struct attn_model_settings *s, int B, int T)
     struct attn_arena arena = {0};
     struct attn_model m;
 
-    attn_model_place(&m, &arena, s, B, T);
+    attn_model_place(&m, &arena, s, NULL, B, T);
     return arena.used;
 }
 
@@ -34,7 +34,7 @@ START_TEST(more_rows_than_int_holds)
 
     ck_assert_uint_lt(bytes_for(&plain, (1 << 30) - 1, 2), SIZE_MAX);
     ck_assert_uint_eq(bytes_for(&plain, 1 << 30, 2), SIZE_MAX);
-    ck_assert_ptr_nonnull(attn_model_new(&m, &plain, 1 << 30, 2, &e));
+    ck_assert_ptr_nonnull(attn_model_new(&m, &plain, NULL, 1 << 30, 2, &e));
     ck_assert_int_eq(e.fault, ATTN_OUT_OF_MEMORY);
 }
 END_TEST
@@ -97,7 +97,7 @@ START_TEST(a_matrix_of_one_row_has_two_axes)
 
     s.width = s.vocabulary = s.head_width = 1;
     s.bias = true;
-    ck_assert_msg(!attn_model_new(&m, &s, 1, 1, &e), "%s", e.text);
+    ck_assert_msg(!attn_model_new(&m, &s, NULL, 1, 1, &e), "%s", e.text);
     for (int i = 0; i < m.parameters; i++) {
         const struct attn_parameter *p = &m.parameter[i];
         const char *name = strrchr(p->name, '.');

@@ -53,7 +53,7 @@ static void train(const char *where, const struct attn_settings *s, long until)
     struct attn_run run;
     struct attn_error e;
 
-    expect_fine(attn_run_open(&run, where, s, NULL, false, &e));
+    expect_fine(attn_run_open(&run, where, s, NULL, false, NULL, &e));
     while (attn_run_more(&run) && run.trainer.step < until) expect_fine(attn_run_step(&run, &e));
     if (attn_run_more(&run))
         expect_fine(attn_run_save(&run, &e));
@@ -97,7 +97,7 @@ START_TEST(rows_beyond_the_checkpoint_are_cut)
 
     train(straight, &s, s.steps);
     train(killed, &s, 3);
-    expect_fine(attn_run_open(&run_, killed, &s, NULL, false, &e));
+    expect_fine(attn_run_open(&run_, killed, &s, NULL, false, NULL, &e));
     while (run_.trainer.step < 7) expect_fine(attn_run_step(&run_, &e));
     attn_run_close(&run_);
     ck_assert_int_eq(run("printf '8\\t0.12' >> '%s/metrics.tsv'", killed), 0);
@@ -119,7 +119,7 @@ START_TEST(a_killed_run_goes_on)
         if (child == 0) {
             struct attn_run r;
             struct attn_error e;
-            if (attn_run_open(&r, killed, &s, NULL, false, &e)) _exit(1);
+            if (attn_run_open(&r, killed, &s, NULL, false, NULL, &e)) _exit(1);
             while (attn_run_more(&r))
                 if (attn_run_step(&r, &e) || attn_run_save(&r, &e)) _exit(1);
             _exit(0);
@@ -142,7 +142,7 @@ START_TEST(a_finished_run_tells_its_result_again)
     struct attn_error e;
 
     train(where, &s, s.steps);
-    expect_fine(attn_run_open(&r, where, &s, NULL, false, &e));
+    expect_fine(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
     ck_assert(r.finished && !attn_run_more(&r));
     ck_assert_int_eq(r.fault, ATTN_FINE);
     ck_assert_ptr_nonnull(strstr(r.result.data, "\"status\": \"done\""));
@@ -161,11 +161,11 @@ START_TEST(other_settings_are_refused_by_name)
 
     train(where, &s, 2);
     s.lr = 0.25;
-    ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, &e));
+    ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
     ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
     ck_assert_msg(strstr(e.text, "--lr 0.001, not 0.25") && strstr(e.text, "--force"), "%s",
                   e.text);
-    expect_fine(attn_run_open(&r, where, &s, NULL, true, &e));
+    expect_fine(attn_run_open(&r, where, &s, NULL, true, NULL, &e));
     ck_assert_int_eq(r.trainer.step, 0);
     attn_run_close(&r);
 }
@@ -180,12 +180,12 @@ START_TEST(files_of_others_are_kept)
     struct attn_error e;
 
     ck_assert_int_eq(run("mkdir '%s' && echo mine > '%s/metrics.tsv'", where, where), 0);
-    ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, &e));
+    ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
     ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
     ck_assert_msg(strstr(e.text, "metrics.tsv") && strstr(e.text, "--force"), "%s", e.text);
     ck_assert_int_eq(
         run("grep -qx mine '%s/metrics.tsv' && ! test -e '%s/config.json'", where, where), 0);
-    expect_fine(attn_run_open(&r, where, &s, NULL, true, &e));
+    expect_fine(attn_run_open(&r, where, &s, NULL, true, NULL, &e));
     attn_run_close(&r);
 }
 END_TEST
@@ -205,7 +205,7 @@ START_TEST(lost_rows_are_told)
         train(where, &s, 3);
         snprintf(command, sizeof command, damage[i], where);
         ck_assert_int_eq(run("%s", command), 0);
-        ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, &e));
+        ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
         ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
         ck_assert_msg(strstr(e.text, "metrics.tsv"), "%s", e.text);
         ck_assert_int_eq(attn_alloc_live(), 0);
@@ -220,12 +220,12 @@ START_TEST(two_processes_cannot_train_in_one_place)
     struct attn_run first, second;
     struct attn_error e;
 
-    expect_fine(attn_run_open(&first, where, &s, NULL, false, &e));
-    ck_assert_ptr_nonnull(attn_run_open(&second, where, &s, NULL, false, &e));
+    expect_fine(attn_run_open(&first, where, &s, NULL, false, NULL, &e));
+    ck_assert_ptr_nonnull(attn_run_open(&second, where, &s, NULL, false, NULL, &e));
     ck_assert_int_eq(e.fault, ATTN_CANNOT_WRITE);
     ck_assert_msg(strstr(e.text, "another process"), "%s", e.text);
     attn_run_close(&first);
-    expect_fine(attn_run_open(&second, where, &s, NULL, false, &e));
+    expect_fine(attn_run_open(&second, where, &s, NULL, false, NULL, &e));
     attn_run_close(&second);
 }
 END_TEST
@@ -238,9 +238,9 @@ START_TEST(a_directory_that_cannot_be_is_told)
     char *file = directory("file");
 
     write_file(file, "x", 1);
-    ck_assert_ptr_nonnull(attn_run_open(&r, file, &s, NULL, false, &e));
+    ck_assert_ptr_nonnull(attn_run_open(&r, file, &s, NULL, false, NULL, &e));
     ck_assert_int_eq(e.fault, ATTN_CANNOT_WRITE);
-    ck_assert_ptr_nonnull(attn_run_open(&r, "/proc/nothing/here", &s, NULL, false, &e));
+    ck_assert_ptr_nonnull(attn_run_open(&r, "/proc/nothing/here", &s, NULL, false, NULL, &e));
     ck_assert_int_eq(e.fault, ATTN_CANNOT_WRITE);
     ck_assert_int_eq(attn_alloc_live(), 0);
 }
@@ -258,7 +258,7 @@ START_TEST(divergence_keeps_the_last_good_checkpoint)
     s.warmup = 0;
     s.lr = 1e38;
     s.steps = 50;
-    expect_fine(attn_run_open(&r, where, &s, NULL, false, &e));
+    expect_fine(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
     expect_fine(attn_run_save(&r, &e));
     const char *wrong = NULL;
     while (attn_run_more(&r) && !wrong) wrong = attn_run_step(&r, &e);
@@ -268,7 +268,7 @@ START_TEST(divergence_keeps_the_last_good_checkpoint)
     ck_assert_ptr_nonnull(strstr(r.result.data, "\"status\": \"diverged\""));
     ck_assert_ptr_nonnull(strstr(r.result.data, "\"accuracy\": null"));
     attn_run_close(&r);
-    expect_fine(attn_run_open(&r, where, &s, NULL, false, &e));
+    expect_fine(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
     ck_assert(r.finished);
     ck_assert_int_eq(r.fault, ATTN_DIVERGED);
     attn_run_close(&r);
@@ -286,7 +286,7 @@ START_TEST(no_memory_is_told_and_nothing_leaks)
     train(where, &s, 3);
     for (long n = 1; wrong; n++) {
         attn_alloc_fail_from(n);
-        wrong = attn_run_open(&r, where, &s, NULL, false, &e);
+        wrong = attn_run_open(&r, where, &s, NULL, false, NULL, &e);
         attn_alloc_fail_from(0);
         if (wrong)
             ck_assert_int_eq(e.fault, ATTN_OUT_OF_MEMORY);
@@ -304,7 +304,7 @@ START_TEST(training_allocates_nothing)
     struct attn_trainer t;
     struct attn_error e;
 
-    expect_fine(attn_trainer_open(&t, &s, NULL, &e));
+    expect_fine(attn_trainer_open(&t, &s, NULL, NULL, &e));
     attn_alloc_fail_from(1);
     for (int i = 0; i < 3; i++) ck_assert(attn_trainer_step(&t));
     const struct attn_scores scores = attn_trainer_evaluate(&t);
@@ -327,7 +327,7 @@ START_TEST(a_sample_holds_whole_words)
     attn_settings_default(&s, attn_task_find("text"));
     s.options.words = true;
     snprintf(s.data, sizeof s.data, "%s", file);
-    expect_fine(attn_trainer_open(&t, &s, NULL, &e));
+    expect_fine(attn_trainer_open(&t, &s, NULL, NULL, &e));
     attn_trainer_sample(&t, 50, 1, &sample);
     ck_assert_msg(strstr(sample.data, "incomprehensibilities"), "%s", sample.data);
     attn_text_free(&sample);

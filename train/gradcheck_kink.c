@@ -68,7 +68,7 @@ static const attn_real *run_to_mlp(struct gradcheck_subject *s, struct attn_mode
     settings.mlp = 0;
     settings.pool = settings.regression = false;
     settings.outputs = settings.width;
-    attn_model_place(probe, &s->arena, &settings, m->B, m->T);
+    attn_model_place(probe, &s->arena, &settings, NULL, m->B, m->T);
     assert(s->arena.used <= GRADCHECK_ROOM);
     for (int i = 0; i < probe->parameters; i++) {
         const struct attn_parameter *to = &probe->parameter[i], *from = find(m, "", to->name);

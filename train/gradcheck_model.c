@@ -241,7 +241,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
     const bool may_vanish = !attn_position_find(m.position)->rotate && m.softcap == 0;
 
     s->std = gradcheck_std[choice[STD]];
-    attn_model_place(&c->model, &s->arena, &m, B + 1, T + 1);
+    attn_model_place(&c->model, &s->arena, &m, NULL, B + 1, T + 1);
     c->batch = make_batch(s, &m, choice[LENGTHS]);
     for (int i = 0; i < c->model.parameters; i++) {
         const struct attn_parameter *p = &c->model.parameter[i];

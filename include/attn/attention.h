@@ -48,6 +48,8 @@ struct attn_stride {
 struct attn_stride attn_stride_rows(int T, int H, int D);  /* (B, T, H*D) */
 struct attn_stride attn_stride_heads(int T, int H, int D); /* (B, H, T, D) */
 
+struct attn_threads; /* threads.h */
+
 enum attn_way {
     ATTN_WAY_CHOOSE, /* plain, unless no_weights is set and the kind can do without them */
     ATTN_WAY_PLAIN,
@@ -62,7 +64,8 @@ struct attn_attention {
     struct attn_mask mask;
     struct attn_stride q, k, v, o;
     enum attn_way way;
-    bool no_weights; /* nobody will look at saved.p */
+    bool no_weights;              /* nobody will look at saved.p */
+    struct attn_threads *threads; /* NULL: the caller's own thread */
 };
 
 /* The way that these sizes and wishes lead to. */

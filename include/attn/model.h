@@ -9,7 +9,8 @@
  *             [norm] [pool] readout, loss
  * One attention layer alone is the default: no residual, norm or MLP.
  *
- * Nothing is allocated after the build. A model belongs to one thread at a time. */
+ * Nothing is allocated after the build. A model belongs to one thread at a time, and
+ * so does the pool that it was given, which must outlive it. */
 #ifndef ATTN_MODEL_H
 #define ATTN_MODEL_H
 
@@ -57,7 +58,8 @@ struct attn_parameter {
 
 struct attn_model {
     struct attn_model_settings settings;
-    int B, T; /* the largest batch */
+    struct attn_threads *threads; /* who does the work; NULL: the caller's own thread */
+    int B, T;                     /* the largest batch */
     attn_real *w, *g;
     size_t count; /* reals in w and g */
     int parameters;
@@ -80,10 +82,12 @@ ATTN_MUST_CHECK const char *attn_model_check(const struct attn_model_settings *s
  * then *m holds sizes only and the arena's used is the size, SIZE_MAX for what
  * is too large). The settings must have passed attn_model_check; B, T > 0. */
 ATTN_MUST_CHECK const char *attn_model_new(struct attn_model *m,
-                                           const struct attn_model_settings *s, int B, int T,
+                                           const struct attn_model_settings *s,
+                                           struct attn_threads *threads, int B, int T,
                                            struct attn_error *e);
 void attn_model_place(struct attn_model *m, struct attn_arena *arena,
-                      const struct attn_model_settings *s, int B, int T);
+                      const struct attn_model_settings *s, struct attn_threads *threads, int B,
+                      int T);
 void attn_model_free(struct attn_model *m);
 
 /* Draws all weights; clears all gradients. The same seed gives the same weights, in both

@@ -39,10 +39,11 @@ ATTN_MUST_CHECK const char *attn_run_settings(struct attn_settings *s, const cha
 /* Opens a directory, making it if need be: anew, where it stopped, or finished. Other
  * settings in it are ATTN_BAD_USAGE and named, as are files of a run without its
  * config.json; force starts anew all the same.
- * data_path as for attn_trainer_open. After a failure nothing is open. */
+ * data_path and threads as for attn_trainer_open. After a failure nothing is open. */
 ATTN_MUST_CHECK const char *attn_run_open(struct attn_run *run, const char *directory,
                                           const struct attn_settings *settings,
-                                          const char *data_path, bool force, struct attn_error *e);
+                                          const char *data_path, bool force,
+                                          struct attn_threads *threads, struct attn_error *e);
 void attn_run_close(struct attn_run *run);
 
 /* True when steps are left. */

@@ -43,10 +43,11 @@ struct attn_trainer {
 
 /* Opens the task (its data from data_path, NULL: settings->data), builds the
  * model, draws the weights. Fills in settings.data_sha256; where it was set
- * already and the file has another, that is ATTN_BAD_INPUT. */
+ * already and the file has another, that is ATTN_BAD_INPUT. threads: of the model. */
 ATTN_MUST_CHECK const char *attn_trainer_open(struct attn_trainer *t,
                                               const struct attn_settings *settings,
-                                              const char *data_path, struct attn_error *e);
+                                              const char *data_path, struct attn_threads *threads,
+                                              struct attn_error *e);
 void attn_trainer_close(struct attn_trainer *t);
 
 /* One optimizer step. False, and the weights left as they are, when loss or

@@ -190,7 +190,7 @@ static const char *find_place(struct attn_run *run, struct attn_error *e)
 
 const char *attn_run_open(struct attn_run *run, const char *directory,
                           const struct attn_settings *settings, const char *data_path, bool force,
-                          struct attn_error *e)
+                          struct attn_threads *threads, struct attn_error *e)
 {
     const char *wrong;
 
@@ -199,7 +199,7 @@ const char *attn_run_open(struct attn_run *run, const char *directory,
         return attn_fail(e, ATTN_BAD_USAGE, "--out: a path of more than %zu bytes",
                          sizeof run->directory - 1);
     snprintf(run->directory, sizeof run->directory, "%s", directory);
-    wrong = attn_trainer_open(&run->trainer, settings, data_path, e);
+    wrong = attn_trainer_open(&run->trainer, settings, data_path, threads, e);
     if (!wrong) wrong = attn_directory_make(run->directory, e);
     if (!wrong) wrong = lock(run, e);
     if (!wrong && force) wrong = remove_old(run, e);

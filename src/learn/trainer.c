@@ -51,12 +51,12 @@ static const char *open_task(struct attn_trainer *t, const char *data_path, stru
 }
 
 /* Everything in one block: measured first, then placed. */
-static void place(struct attn_trainer *t, struct attn_arena *arena)
+static void place(struct attn_trainer *t, struct attn_arena *arena, struct attn_threads *threads)
 {
     const struct attn_settings *s = &t->settings;
     const int T = t->data.T, fields = t->data.fields;
 
-    attn_model_place(&t->model, arena, &s->model, s->batch, T);
+    attn_model_place(&t->model, arena, &s->model, threads, s->batch, T);
     for (int i = 0; i < t->optimizer->moments; i++)
         t->moment[i] = attn_arena_reals(arena, t->model.count);
     t->batch = attn_batch_take(arena, s->batch, T, fields, 0, 0);
@@ -66,7 +66,7 @@ static void place(struct attn_trainer *t, struct attn_arena *arena)
                               sizeof *t->mass);
 }
 
-static const char *build(struct attn_trainer *t, struct attn_error *e)
+static const char *build(struct attn_trainer *t, struct attn_threads *threads, struct attn_error *e)
 {
     struct attn_arena arena = {0};
     const char *wrong = attn_model_check(&t->settings.model, e);
@@ -76,16 +76,17 @@ static const char *build(struct attn_trainer *t, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_USAGE,
                          "task %s: expected --causal yes: it predicts the next token",
                          t->settings.task);
-    place(t, &arena);
+    place(t, &arena, threads);
     t->block = attn_alloc(arena.used, 1);
     if (!t->block) return attn_fail_memory(e, "model and batches");
     arena = (struct attn_arena){.base = t->block};
-    place(t, &arena);
+    place(t, &arena, threads);
     return NULL;
 }
 
 const char *attn_trainer_open(struct attn_trainer *t, const struct attn_settings *settings,
-                              const char *data_path, struct attn_error *e)
+                              const char *data_path, struct attn_threads *threads,
+                              struct attn_error *e)
 {
     const char *wrong;
 
@@ -93,7 +94,7 @@ const char *attn_trainer_open(struct attn_trainer *t, const struct attn_settings
     t->optimizer = attn_optimizer_find(settings->optimizer);
     t->schedule = attn_schedule_find(settings->schedule);
     wrong = open_task(t, data_path, e);
-    if (!wrong) wrong = build(t, e);
+    if (!wrong) wrong = build(t, threads, e);
     if (wrong) {
         attn_trainer_close(t);
         return wrong;

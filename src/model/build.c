@@ -188,7 +188,8 @@ static struct attn_layer layer_settings(const struct attn_model *m)
                                         .kind = attn_kind_find(s->kind),
                                         .scale = (attn_real)s->scale,
                                         .softcap = (attn_real)s->softcap,
-                                        .mask = {.causal = s->causal}}};
+                                        .mask = {.causal = s->causal},
+                                        .threads = m->threads}};
 }
 
 static struct weight named(struct builder *b, const char *layer, const char *name, int in,

@@ -82,12 +82,13 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
 }
 
 void attn_model_place(struct attn_model *m, struct attn_arena *arena,
-                      const struct attn_model_settings *s, int B, int T)
+                      const struct attn_model_settings *s, struct attn_threads *threads, int B,
+                      int T)
 {
     const bool rows_fit = (long long)B * T <= INT_MAX; /* src/math counts them in int */
     struct attn_arena measure = {0};
 
-    *m = (struct attn_model){.settings = *s, .B = B, .T = T};
+    *m = (struct attn_model){.settings = *s, .threads = threads, .B = B, .T = T};
     const struct attn_model_sizes n = attn_model_list(m, &measure);
     m->count = n.count;
     m->parameters = n.parameters;
@@ -112,19 +113,19 @@ void attn_model_place(struct attn_model *m, struct attn_arena *arena,
     (void)before;
 }
 
-const char *attn_model_new(struct attn_model *m, const struct attn_model_settings *s, int B, int T,
-                           struct attn_error *e)
+const char *attn_model_new(struct attn_model *m, const struct attn_model_settings *s,
+                           struct attn_threads *threads, int B, int T, struct attn_error *e)
 {
     struct attn_arena arena = {0};
     const char *wrong = attn_model_check(s, e);
     void *block;
 
     if (wrong) return wrong;
-    attn_model_place(m, &arena, s, B, T);
+    attn_model_place(m, &arena, s, threads, B, T);
     block = attn_alloc(arena.used, 1);
     if (!block) return attn_fail_memory(e, "model");
     arena = (struct attn_arena){.base = block};
-    attn_model_place(m, &arena, s, B, T);
+    attn_model_place(m, &arena, s, threads, B, T);
     m->block = block;
     return NULL;
 }
