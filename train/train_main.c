@@ -13,6 +13,7 @@
 #include "progress.h"
 #include "train_options.h"
 #include "train_show.h"
+#include "train_threads.h"
 
 #ifdef ATTN_DOUBLE
 #define PROGRAM "train64"
@@ -105,6 +106,7 @@ static int print_result(const struct attn_run *run)
 
 static int work(struct attn_run *run, const struct train_options *o)
 {
+    const int threads = attn_threads_count(run->trainer.model.threads);
     const double start = now();
     enum attn_fault fault = ATTN_FINE;
     struct attn_error e;
@@ -116,6 +118,7 @@ static int work(struct attn_run *run, const struct train_options *o)
     if (run->trainer.data.note && !o->quiet) fprintf(stderr, "%s\n", run->trainer.data.note);
     if (run->trainer.step > 0 && !o->quiet)
         fprintf(stderr, "%s: going on at step %ld\n", run->directory, run->trainer.step);
+    if (threads > 1 && !o->quiet) fprintf(stderr, "%d threads\n", threads);
     if (train(run, o, start, &e)) {
         if (e.fault != ATTN_DIVERGED) return cli_die(PROGRAM, &e);
         cli_die(PROGRAM, &e);
@@ -130,6 +133,7 @@ static int work(struct attn_run *run, const struct train_options *o)
 
 int main(int argc, char **argv)
 {
+    struct attn_threads *threads;
     struct train_options o;
     struct attn_run run;
     struct attn_error e;
@@ -139,9 +143,13 @@ int main(int argc, char **argv)
     if (code != CLI_GO_ON) return code;
     if (attn_kernels_choose(&e)) return cli_die(PROGRAM, &e);
     catch_signals();
-    if (attn_run_open(&run, o.out, &o.settings, train_data_path(&o, path), o.force, &e))
-        return cli_die(PROGRAM, &e);
-    code = work(&run, &o);
-    attn_run_close(&run);
+    if (train_threads_open(&threads, &o, &e)) return cli_die(PROGRAM, &e);
+    if (attn_run_open(&run, o.out, &o.settings, train_data_path(&o, path), o.force, threads, &e)) {
+        code = cli_die(PROGRAM, &e);
+    } else {
+        code = work(&run, &o);
+        attn_run_close(&run);
+    }
+    attn_threads_free(threads);
     return code;
 }

@@ -11,17 +11,31 @@
 #include "attn/memory.h"
 #include "attn/position.h"
 #include "attn/run.h"
+#include "attn/threads.h"
 #include "cli.h"
 
 static const char RUN[] = "Run";
 
-enum run_option { OUT, CONFIG, RESUME, FORCE, SAVE_EVERY, MAX_SECONDS, SHOW, QUIET, COLOR };
+enum run_option {
+    OUT,
+    CONFIG,
+    RESUME,
+    FORCE,
+    THREADS,
+    SAVE_EVERY,
+    MAX_SECONDS,
+    SHOW,
+    QUIET,
+    COLOR
+};
 
 static const struct cli_option run_options[] = {
     [OUT] = {"out", 'o', "DIR", "directory of the run", "runs/TASK-SEED", RUN},
     [CONFIG] = {"config", 0, "FILE", "start from the settings of a config.json", NULL, RUN},
     [RESUME] = {"resume", 0, "DIR", "go on with the run in DIR", NULL, RUN},
     [FORCE] = {"force", 0, NULL, "start anew where a run has been", NULL, RUN},
+    [THREADS] = {"threads", 0, "N", "that share the work; any number gives the same files",
+                 "as many as pay, up to the cores", RUN},
     [SAVE_EVERY] = {"save-every", 0, "STEPS", "steps between checkpoints", "100", RUN},
     [MAX_SECONDS] = {"max-seconds", 0, "S", "stop after S seconds, saved, with exit code 85", NULL,
                      RUN},
@@ -61,6 +75,8 @@ static const char *take_run_option(struct train_options *o, const struct cli_opt
     case QUIET:
         o->quiet = true;
         break;
+    case THREADS:
+        return cli_int(&o->threads, option, value, 1, ATTN_THREADS_MOST, e);
     case SAVE_EVERY:
         return cli_int(&o->save_every, option, value, 1, 1 << 30, e);
     case MAX_SECONDS:
@@ -146,6 +162,7 @@ static void list(void *context)
     print_list("schedules", schedule_name, schedule_says);
     printf("activations\n");
     for (int i = 0; attn_activations[i]; i++) printf("  %s\n", attn_activations[i]->name);
+    printf("threads\n  %-12d %s\n", attn_threads_cores(), "cores that this process may use");
 }
 
 /* "--causal" alone means "--causal yes": the word that is missing is put in. */

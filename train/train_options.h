@@ -11,6 +11,7 @@ struct train_options {
     const char *command; /* how this program was called */
     const char *out, *config, *resume;
     char default_out[128]; /* runs/TASK-SEED */
+    int threads;           /* 0: not said */
     int save_every;
     double max_seconds; /* 0: no limit */
     bool force, quiet, show;
