@@ -87,21 +87,21 @@ size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n);
 ATTN_MUST_CHECK const char *attn_attention_check(const struct attn_attention *a,
                                                  struct attn_error *e);
 
-/* What forward leaves for backward, and one head's room to work in. Owned by
- * whoever owns the arena; good for any sizes up to those it was made for. */
+/* What forward leaves for backward, and room to work in for each thread. Owned by
+ * whoever owns the arena; good for any sizes up to those it was made for, and for as
+ * many threads. */
 struct attn_saved {
     attn_real *p;             /* (B, H, Tq, Tk), zero where a key may not be seen */
     attn_real *lse;           /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
     attn_real *score;         /* (B, H, Tq, Tk) capped scores; with a soft cap only */
-    attn_real *dp, *ds;       /* (Tq, Tk) */
-    attn_real *k, *v;         /* (Tk, D), (Tk, Dv): copies without the keys that nobody sees */
-    attn_real *kind;          /* what the kind asks for */
-    attn_real *panel;         /* the streaming way's; then p, score, dp and ds are NULL */
-    attn_real *shift, *share; /* (B, H, Tq), the streaming way's: maximum and 1 / sum of a row */
-    attn_real *kept;          /* its e^(S - shift), where that fits */
+    attn_real *shift, *share; /* (B, H, Tq): maximum and 1 / sum of a row; the streaming way's, */
+    attn_real *kept;          /* and its e^(S - shift), where that fits; p, score are NULL then */
     attn_real *o;             /* what forward gave: the streaming way's backward reads it again */
-    struct attn_span *span;   /* (Tq) */
-    unsigned char *seen;      /* (Tk) */
+    struct attn_span *span;   /* (B, Tq), or (Tq) where no lengths differ */
+    struct attn_block *block; /* the same in blocks: src/attention/pieces.h */
+    int *progress;            /* how far each part of backward is */
+    void *room;               /* (threads), room_size apart: src/attention/room.h */
+    size_t room_size;
 };
 struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_attention *a);
 

@@ -31,6 +31,8 @@ struct attn_head {
     attn_real *panel;          /* room of the streaming way; then p, score, dp and ds are NULL */
     attn_real *kept;           /* its e^(S - shift), all blocks; NULL: computed again */
     attn_real *shift, *share;  /* (Tq): its maximum and 1 / sum of each row */
+    const struct attn_block *block; /* its queries in blocks; */
+    int first, end;                 /* those to work on now */
 };
 
 struct attn_head_grad {
@@ -38,6 +40,12 @@ struct attn_head_grad {
     attn_real *dq, *dk, *dv;
     size_t dk_row, dv_row;       /* dq has rows q_row apart */
     attn_real *dweights, *dbias; /* NULL: not wanted */
+
+    /* Other parts of backward may add to the same dk and dv at the same time. They
+     * do so in one order: this part touches a key when the part before it has done with
+     * it. Counts of keys; before: NULL for the first. */
+    const int *before;
+    int *done;
 };
 
 struct attn_kind {
@@ -45,7 +53,8 @@ struct attn_kind {
     attn_real (*default_scale)(int D);
     size_t (*weights)(int D);              /* learned reals per head; NULL: none */
     size_t (*room)(int Tq, int Tk, int D); /* reals of h->kind; NULL: none */
-    bool streams; /* forward and backward also do without P: h->panel is there, h->p is not */
+    bool streams;  /* forward and backward also do without P: h->panel is there, h->p is not */
+    bool in_parts; /* then also on some blocks of queries alone */
     void (*forward)(const struct attn_head *h);
     void (*backward)(const struct attn_head *h, const struct attn_head_grad *g);
 };
@@ -53,6 +62,7 @@ struct attn_kind {
 extern const struct attn_kind attn_kind_dot; /* others may be dot on something else */
 
 attn_real attn_scale_by_width(int D); /* 1 / sqrt(D) */
+size_t attn_kind_weights_per_head(const struct attn_kind *kind, int D);
 
 /* p holds raw scores in columns lo..hi-1: caps, biases, masks, softmax, then o = p v. */
 void attn_weigh_forward(const struct attn_head *h);
@@ -61,7 +71,7 @@ void attn_weigh_forward(const struct attn_head *h);
  * not seen; it lies in h->ds. */
 const attn_real *attn_weigh_backward(const struct attn_head *h, const struct attn_head_grad *g);
 
-/* The streaming way for scale Q K^T (streaming.c): all of forward, all of backward. */
+/* The streaming way for scale Q K^T (streaming.c), on the blocks first .. end-1. */
 size_t attn_stream_room(int Tq, int D, int Dv); /* reals of h->panel */
 size_t attn_stream_kept(int Tq, int Tk);        /* reals of h->kept */
 void attn_stream_forward(const struct attn_head *h);

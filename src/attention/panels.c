@@ -5,16 +5,30 @@
 
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
+#include "room.h"
 
 int attn_panel_width(int Tq)
 {
     return Tq < ATTN_PANEL ? (Tq + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP : ATTN_PANEL;
 }
 
+/* Reals per column of what blocks share, and of what each has. */
+static size_t shared_room(int Dv)
+{
+    return 3 * ATTN_PANEL_KEYS + 3 + (size_t)Dv;
+}
+
+static size_t block_room(int D, int Dv)
+{
+    return (size_t)D + 2 * (size_t)Dv + 2;
+}
+
 size_t attn_stream_room(int Tq, int D, int Dv)
 {
+    const size_t blocks = Tq > ATTN_PANEL ? ATTN_PART_BLOCKS : 1;
+
     return attn_size_mul((size_t)attn_panel_width(Tq),
-                         (size_t)D + 3 * (size_t)Dv + 3 * ATTN_PANEL_KEYS + 5);
+                         shared_room(Dv) + blocks * block_room(D, Dv));
 }
 
 size_t attn_stream_kept(int Tq, int Tk)
@@ -32,7 +46,7 @@ static attn_real *cut(attn_real **from, size_t n)
     return at;
 }
 
-struct attn_panels attn_panels_of(const struct attn_head *h)
+struct attn_panels attn_panels_of(const struct attn_head *h, int n)
 {
     const size_t W = (size_t)attn_panel_width(h->Tq), D = (size_t)h->D, Dv = (size_t)h->Dv;
     attn_real *rest = h->panel;
@@ -41,15 +55,16 @@ struct attn_panels attn_panels_of(const struct attn_head *h)
     p.s = cut(&rest, ATTN_PANEL_KEYS * W);
     p.dp = cut(&rest, ATTN_PANEL_KEYS * W);
     p.capped = cut(&rest, ATTN_PANEL_KEYS * W);
+    p.m = cut(&rest, W);
+    p.l = cut(&rest, W);
+    p.share = cut(&rest, W);
+    p.o = cut(&rest, W * Dv);
+    rest += (size_t)n * W * block_room(h->D, h->Dv);
     p.qt = cut(&rest, D * W);
     p.dot = cut(&rest, Dv * W);
     p.d_o = cut(&rest, W * Dv);
-    p.o = cut(&rest, W * Dv);
-    p.m = cut(&rest, W);
     p.shift = cut(&rest, W);
-    p.l = cut(&rest, W);
     p.delta = cut(&rest, W);
-    p.share = cut(&rest, W);
     return p;
 }
 

@@ -6,24 +6,30 @@
 #ifndef ATTN_SRC_PANELS_H
 #define ATTN_SRC_PANELS_H
 
+#include "kind.h"
 #include "pieces.h"
 
 enum { ATTN_PANEL_KEYS = 256 }; /* taken at a time where P is not kept */
 
-/* Carved out of h->panel; W = attn_panel_width. */
+/* Carved out of h->panel, W = attn_panel_width. Several blocks share what is not
+ * theirs for longer than a run of keys. */
 struct attn_panels {
     size_t W;
-    attn_real *s, *dp, *capped; /* (256, W) */
-    attn_real *qt;              /* (D, W): scale times the block's queries, transposed */
-    attn_real *dot;             /* (Dv, W): d_o, transposed */
-    attn_real *d_o, *o;         /* (W, Dv) */
-    attn_real *m, *shift, *l, *delta, *share; /* (W) */
+    attn_real *s, *dp, *capped; /* (256, W), shared */
+    attn_real *m, *l, *share;   /* (W), shared */
+    attn_real *o;               /* (W, Dv), shared */
+
+    attn_real *qt;            /* (D, W): scale times the block's queries, transposed */
+    attn_real *dot;           /* (Dv, W): d_o, transposed */
+    attn_real *d_o;           /* (W, Dv) */
+    attn_real *shift, *delta; /* (W) */
 };
 
 /* Columns of a panel: queries of a block, in whole groups. */
 int attn_panel_width(int Tq);
 
-struct attn_panels attn_panels_of(const struct attn_head *h);
+/* For the n-th of up to ATTN_PART_BLOCKS blocks at a time. */
+struct attn_panels attn_panels_of(const struct attn_head *h, int n);
 
 /* Rows that lie `row` apart. */
 struct attn_rows {

@@ -21,16 +21,16 @@ static struct attn_reach both(struct attn_reach a, struct attn_reach b)
                                .all_hi = a.all_hi < b.all_hi ? a.all_hi : b.all_hi};
 }
 
-struct attn_block attn_block_at(const struct attn_head *h, int i0)
+struct attn_block attn_block_at(const struct attn_span *span, int Tq, int i0)
 {
     struct attn_block b = {
-        .i0 = i0, .queries = h->Tq - i0 < ATTN_PANEL ? h->Tq - i0 : ATTN_PANEL, .reach = nothing};
+        .i0 = i0, .queries = Tq - i0 < ATTN_PANEL ? Tq - i0 : ATTN_PANEL, .reach = nothing};
 
     for (int g = 0; g * ATTN_GROUP < b.queries; g++) {
         const int end = (g + 1) * ATTN_GROUP < b.queries ? (g + 1) * ATTN_GROUP : b.queries;
 
         b.group[g] = nothing;
-        for (int i = g * ATTN_GROUP; i < end; i++) widen(&b.group[g], h->span[i0 + i]);
+        for (int i = g * ATTN_GROUP; i < end; i++) widen(&b.group[g], span[i0 + i]);
         b.reach = both(b.reach, b.group[g]);
     }
     if (b.reach.lo > b.reach.hi) b.reach.lo = b.reach.hi;
@@ -56,20 +56,30 @@ static void fit_queries(struct attn_piece *p, const struct attn_block *b, int ke
     p->queries = (to < b->queries ? to : b->queries) - from;
 }
 
+/* Keys from `key` to the end of its group, or of the run. */
+static int rest_of_group(int key, int end)
+{
+    const int group = (key / ATTN_GROUP + 1) * ATTN_GROUP;
+
+    return (group < end ? group : end) - key;
+}
+
 bool attn_next_by_keys(struct attn_piece *piece, const struct attn_block *b, struct attn_keys keys)
 {
-    struct attn_piece p = {.first = piece->first + piece->keys};
+    const int end = keys.at + keys.count;
+    int key = keys.at + piece->first + piece->keys, more;
+    struct attn_piece p = {0};
 
-    for (; p.first < keys.count; p.first += ATTN_GROUP) {
-        p.keys = keys.count - p.first < ATTN_GROUP ? keys.count - p.first : ATTN_GROUP;
-        fit_queries(&p, b, keys.at + p.first, p.keys);
+    for (; key < end; key += p.keys) {
+        p.keys = rest_of_group(key, end);
+        fit_queries(&p, b, key, p.keys);
         if (p.queries > 0) break;
     }
-    if (p.first >= keys.count) return false;
-    if (attn_group_sees_all(&b->reach, keys.at + p.first, p.keys)) {
-        const int all = b->reach.all_hi - keys.at - p.first;
-        p.keys = all < keys.count - p.first ? all / ATTN_GROUP * ATTN_GROUP : keys.count - p.first;
-    }
+    if (key >= end) return false;
+    p.first = key - keys.at;
+    while (attn_group_sees_all(&b->reach, key, p.keys) && key + p.keys < end &&
+           attn_group_sees_all(&b->reach, key, p.keys + (more = rest_of_group(key + p.keys, end))))
+        p.keys += more;
     *piece = p;
     return true;
 }

@@ -5,13 +5,14 @@
  * ATTN_GROUP: by keys, each group with the queries that may see any of it, for
  * what is computed per key (S, dP, dV, dK); by queries, each group with the keys
  * that any of it may see, for what is computed per query (O, dQ). Both ways
- * touch the same scores, but for those that are masked anyway. */
+ * touch the same scores, but for those that are masked anyway. Groups of keys
+ * start at multiples of ATTN_GROUP, whatever run they are taken in. */
 #ifndef ATTN_SRC_PIECES_H
 #define ATTN_SRC_PIECES_H
 
 #include <stdbool.h>
 
-#include "kind.h"
+#include "attn/mask.h"
 
 enum { ATTN_PANEL = 64, ATTN_GROUP = 16, ATTN_GROUPS = ATTN_PANEL / ATTN_GROUP };
 
@@ -37,7 +38,8 @@ struct attn_keys {
     int at, count;
 };
 
-struct attn_block attn_block_at(const struct attn_head *h, int i0);
+/* The block of the Tq queries that starts at query i0. */
+struct attn_block attn_block_at(const struct attn_span *span, int Tq, int i0);
 
 /* Whether each query of the group sees each of the keys, as far as spans go. */
 bool attn_group_sees_all(const struct attn_reach *group, int key, int keys);

@@ -25,17 +25,22 @@
  * keys then are one run, and backward does not compute it again.
  *
  * Parts of a panel that no query may see are never touched (pieces.h). */
+#include <limits.h>
+#include <sched.h>
 #include <string.h>
 #include <tgmath.h>
 
 #include "kernels/kernels.h"
 #include "panels.h"
+#include "room.h"
 
-/* The next run of keys of a block, behind those at *keys; a run of none stands before the first. */
-static bool next_keys(struct attn_keys *keys, const struct attn_block *b, int most)
+/* The next run of keys below `end`, behind those at *keys; a run of none stands before the first.
+ */
+static bool next_keys(struct attn_keys *keys, int end)
 {
     keys->at += keys->count;
-    keys->count = b->reach.hi - keys->at < most ? b->reach.hi - keys->at : most;
+    const int border = (keys->at / ATTN_PANEL_KEYS + 1) * ATTN_PANEL_KEYS;
+    keys->count = (border < end ? border : end) - keys->at;
     return keys->count > 0;
 }
 
@@ -138,7 +143,7 @@ static void forward_in_runs(const struct attn_head *h, const struct attn_panels 
     struct attn_keys keys = {b->reach.lo, 0};
 
     clear_rows(sum, 0, b->queries);
-    while (next_keys(&keys, b, ATTN_PANEL_KEYS)) {
+    while (next_keys(&keys, b->reach.hi)) {
         const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
         struct attn_piece piece = {0};
         attn_real old[ATTN_PANEL];
@@ -177,12 +182,9 @@ static void forward_block(const struct attn_head *h, const struct attn_panels *p
 
 void attn_stream_forward(const struct attn_head *h)
 {
-    const struct attn_panels p = attn_panels_of(h);
+    const struct attn_panels p = attn_panels_of(h, 0);
 
-    for (int i0 = 0; i0 < h->Tq; i0 += ATTN_PANEL) {
-        const struct attn_block b = attn_block_at(h, i0);
-        forward_block(h, &p, &b);
-    }
+    for (int i = h->first; i < h->end; i++) forward_block(h, &p, &h->block[i]);
 }
 
 static void add_bias_gradient(const struct attn_head *h, const struct attn_head_grad *g,
@@ -272,17 +274,62 @@ static void backward_keys(const struct attn_head *h, const struct attn_head_grad
         attn_panel_to_queries(dq, p->dp, p, k, &piece, left, NULL);
 }
 
+/* Until all before this part have done with the keys below `end`. */
+static void wait_for_keys(const struct attn_head_grad *g, int end)
+{
+    enum { LOOKS = 1000 };
+
+    for (int n = 0; g->before && __atomic_load_n(g->before, __ATOMIC_ACQUIRE) < end; n++)
+        if (n >= LOOKS) sched_yield();
+}
+
+static void pass_keys(const struct attn_head_grad *g, int end)
+{
+    if (g->done) __atomic_store_n(g->done, end, __ATOMIC_RELEASE);
+}
+
+static struct attn_keys common(struct attn_keys keys, const struct attn_block *b)
+{
+    const int lo = b->reach.lo > keys.at ? b->reach.lo : keys.at, end = keys.at + keys.count;
+
+    return (struct attn_keys){lo, (b->reach.hi < end ? b->reach.hi : end) - lo};
+}
+
+/* A few blocks at a time go through the keys together: K, V, dK and dV are then
+ * fetched once for all of them. */
+static void backward_blocks(const struct attn_head *h, const struct attn_head_grad *g, int first,
+                            int end)
+{
+    struct attn_panels p[ATTN_PART_BLOCKS];
+    struct attn_keys keys = {h->Tk, 0};
+    int hi = 0;
+
+    for (int i = first; i < end; i++) {
+        const struct attn_block *b = &h->block[i];
+        p[i - first] = attn_panels_of(h, i - first);
+        prepare_backward(h, g, &p[i - first], b);
+        if (b->reach.lo < b->reach.hi && b->reach.lo < keys.at) keys.at = b->reach.lo;
+        if (b->reach.hi > hi) hi = b->reach.hi;
+    }
+    while (next_keys(&keys, hi)) {
+        wait_for_keys(g, keys.at + keys.count);
+        for (int i = end - 1; i >= first; i--) {
+            const struct attn_keys some = common(keys, &h->block[i]);
+            if (some.count > 0) backward_keys(h, g, &p[i - first], &h->block[i], some);
+        }
+        pass_keys(g, keys.at + keys.count);
+    }
+}
+
 /* Blocks from the last to the first: under a causal mask early keys get a term
  * from every query, and the many small ones of late queries are added first. */
 void attn_stream_backward(const struct attn_head *h, const struct attn_head_grad *g)
 {
-    const struct attn_panels p = attn_panels_of(h);
-
-    for (int i0 = (h->Tq - 1) / ATTN_PANEL * ATTN_PANEL; i0 >= 0 && h->Tq > 0; i0 -= ATTN_PANEL) {
-        const struct attn_block b = attn_block_at(h, i0);
-        struct attn_keys keys = {b.reach.lo, 0};
-
-        prepare_backward(h, g, &p, &b);
-        while (next_keys(&keys, &b, ATTN_PANEL_KEYS)) backward_keys(h, g, &p, &b, keys);
+    for (int end = h->end; end > h->first;) {
+        const int first = end > h->first + ATTN_PART_BLOCKS ? end - ATTN_PART_BLOCKS : h->first;
+        backward_blocks(h, g, first, end);
+        end = first;
     }
+    wait_for_keys(g, INT_MAX);
+    pass_keys(g, INT_MAX);
 }
