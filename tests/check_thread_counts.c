@@ -22,6 +22,16 @@ static struct attn_threads *new_threads(int count)
     return t;
 }
 
+/* A trial with room for the most threads. */
+static void make_trial(struct layer_trial *t, struct attn_layer layer, struct layer_options options,
+                       uint32_t seed)
+{
+    layer.core.threads = new_threads(counts[COUNTS - 1]);
+    layer_trial_make(t, &layer, options, 0, seed);
+    attn_threads_free(layer.core.threads);
+    t->layer.core.threads = NULL;
+}
+
 static void run_layer(struct layer_trial *t, int count)
 {
     t->layer.core.threads = new_threads(count);
@@ -42,7 +52,7 @@ START_TEST(a_sum_that_shows_its_order)
     struct layer_trial t;
     attn_real first = 0;
 
-    layer_trial_make(&t, &layer, (struct layer_options){0}, 0, 1);
+    make_trial(&t, layer, (struct layer_options){0}, 1);
     for (int i = 0; i < 4; i++) {
         t.value[X][i] = (attn_real)x[i];
         t.dout[i] = 1;
@@ -92,6 +102,25 @@ static int kinds(void)
     return n;
 }
 
+/* The bits of one thread, and then of every other number. */
+static void expect_any_number(const struct attn_layer *layer, struct layer_options options)
+{
+    struct layer_trial t;
+    struct kept k;
+
+    make_trial(&t, *layer, options, 7);
+    run_layer(&t, 1);
+    k.out = copy(t.out, t.nout);
+    for (int i = 0; i < TENSORS; i++) k.grad[i] = copy(t.grad[i], t.count[i]);
+    for (int i = 0; i < COUNTS; i++) {
+        run_layer(&t, counts[i]);
+        expect_same_bits(&k, &t, counts[i]);
+    }
+    free(k.out);
+    for (int i = 0; i < TENSORS; i++) free(k.grad[i]);
+    layer_trial_free(&t);
+}
+
 /* Sizes that no block divides, grouped heads, both ways where a kind has both. */
 START_TEST(layers_of_every_kind)
 {
@@ -104,21 +133,27 @@ START_TEST(layers_of_every_kind)
                  .kind = attn_kinds[_i % kinds()],
                  .mask = {.causal = true},
                  .way = _i < kinds() ? ATTN_WAY_PLAIN : ATTN_WAY_STREAMING}};
-    struct layer_trial t;
-    struct kept k;
 
     if (layer.core.way == ATTN_WAY_STREAMING && !layer.core.kind->streams) return;
-    layer_trial_make(&t, &layer, (struct layer_options){.biases = true, .output = true}, 0, 7);
-    run_layer(&t, 1);
-    k.out = copy(t.out, t.nout);
-    for (int i = 0; i < TENSORS; i++) k.grad[i] = copy(t.grad[i], t.count[i]);
-    for (int i = 0; i < COUNTS; i++) {
-        run_layer(&t, counts[i]);
-        expect_same_bits(&k, &t, counts[i]);
-    }
-    free(k.out);
-    for (int i = 0; i < TENSORS; i++) free(k.grad[i]);
-    layer_trial_free(&t);
+    expect_any_number(&layer, (struct layer_options){.biases = true, .output = true});
+}
+END_TEST
+
+/* Heads that are cut into parts, which follow each other through the keys; weights kept,
+ * and computed again under a soft cap. */
+START_TEST(long_heads)
+{
+    const struct attn_layer layer = {
+        .C = 12,
+        .Cy = 12,
+        .Co = 12,
+        .core = {.n = {1, 2, 1, 700, 700, 6, 6},
+                 .kind = attn_kind_find("dot"),
+                 .softcap = _i & 1 ? 5 : 0,
+                 .mask = {.causal = _i & 2, .window = _i & 4, .left = 90, .right = 30},
+                 .way = ATTN_WAY_STREAMING}};
+
+    expect_any_number(&layer, (struct layer_options){0});
 }
 END_TEST
 
@@ -251,6 +286,7 @@ void add_tests(Suite *suite)
 {
     add_test(suite, "order of a sum", a_sum_that_shows_its_order);
     add_loop_test(suite, "layers", layers_of_every_kind, 2 * kinds());
+    add_loop_test(suite, "long heads", long_heads, 8);
     add_loop_test(suite, "files", every_file_of_a_run, RUNS);
     add_test(suite, "two hundred steps", two_hundred_steps);
     add_loop_test(suite, "going on", a_run_goes_on_with_other_threads, RUNS);

@@ -100,8 +100,9 @@ struct attn_saved {
     struct attn_span *span;   /* (B, Tq), or (Tq) where no lengths differ */
     struct attn_block *block; /* the same in blocks: src/attention/pieces.h */
     int *progress;            /* how far each part of backward is */
-    void *room;               /* (threads), room_size apart: src/attention/room.h */
+    void *room;               /* (rooms), room_size apart, one a thread: src/attention/room.h */
     size_t room_size;
+    int rooms;
 };
 struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_attention *a);
 

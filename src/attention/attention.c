@@ -161,6 +161,7 @@ struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_at
     attn_arena_take(&measure, ATTN_ALIGN, 1); /* the next room starts aligned, too */
     s.room_size = measure.used / ATTN_ALIGN * ATTN_ALIGN;
     if (measure.used == SIZE_MAX) s.room_size = SIZE_MAX;
-    s.room = attn_arena_take(arena, (size_t)attn_threads_count(a->threads), s.room_size);
+    s.rooms = attn_threads_count(a->threads);
+    s.room = attn_arena_take(arena, (size_t)s.rooms, s.room_size);
     return s;
 }

@@ -238,6 +238,7 @@ static inline bool is_sound(const struct attn_attention *a, const struct attn_sa
     struct attn_error e;
 
     return !attn_attention_check(a, &e) && (saved->p || saved->shift) &&
+           attn_threads_count(a->threads) <= saved->rooms &&
            (a->softcap == 0 || saved->score || saved->shift) && (weights || !a->kind->weights);
 }
 

@@ -216,7 +216,7 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     p[KEY].x = from.yk;
     p[VALUE].x = from.y;
     p[OUT].y = out;
-    attn_project_forward(p, OUT);
+    attn_project_forward(p, OUT, core.threads);
     if (layer->position && layer->position->rotate) {
         make_turns(saved, layer);
         rotate(saved->q, layer, saved->turn_q, 1, n.Tq, n.H);
@@ -224,7 +224,7 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     }
     attn_attention_forward(w->wo ? saved->o : out, &saved->core, saved->q, saved->k, saved->v,
                            w->kind, &core);
-    if (w->wo) attn_project_forward(p + OUT, 1);
+    if (w->wo) attn_project_forward(p + OUT, 1, core.threads);
 }
 
 static void clear(attn_real *a, int rows, int columns)
@@ -245,21 +245,21 @@ static void backward_inputs(const struct attn_layer_grads *g, struct attn_projec
     if (!adds_code(l)) {
         p[QUERY].dx = g->dx;
         p[KEY].dx = dy;
-        attn_project_backward_x(p, cross ? 1 : OUT);
-        if (cross) attn_project_backward_x(p + KEY, 2);
+        attn_project_backward_x(p, cross ? 1 : OUT, l->core.threads);
+        if (cross) attn_project_backward_x(p + KEY, 2, l->core.threads);
         return;
     }
     p[QUERY].dx = p[KEY].dx = s->dcode;
     clear(s->dcode, rows, C);
-    attn_project_backward_x(p + QUERY, 1);
+    attn_project_backward_x(p + QUERY, 1, l->core.threads);
     if (apart(l, cross)) {
         attn_real *const at = g->code ? g->code + (size_t)first_place(l) * (size_t)C : NULL;
         attn_position_add_backward(g->dx, at, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
         clear(s->dcode, keys, Cy);
     }
-    attn_project_backward_x(p + KEY, 1);
+    attn_project_backward_x(p + KEY, 1, l->core.threads);
     attn_position_add_backward(dy, g->code, s->dcode, n.B, (size_t)n.Tk * (size_t)Cy);
-    attn_project_backward_x(p + VALUE, 1);
+    attn_project_backward_x(p + VALUE, 1, l->core.threads);
 }
 
 /* Each step undoes the forward step of the same name, last first:
@@ -289,7 +289,7 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
     p[OUT].dy = dout, p[OUT].dx = saved->d_o, p[OUT].dw = g->wo, p[OUT].dbias = g->bo;
     if (w->wo) {
         clear(saved->d_o, rows, n.H * n.Dv);
-        attn_project_backward_x(p + OUT, 1);
+        attn_project_backward_x(p + OUT, 1, core.threads);
     }
     clear(saved->dq, rows, n.H * n.D);
     clear(saved->dk, keys, n.Hkv * n.D);
@@ -301,5 +301,5 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
         rotate(saved->dk, layer, saved->turn_k, -1, n.Tk, n.Hkv);
     }
     backward_inputs(g, p, saved, y != NULL, layer);
-    attn_project_backward_w(p, w->wo ? PROJECTIONS : OUT);
+    attn_project_backward_w(p, w->wo ? PROJECTIONS : OUT, core.threads);
 }

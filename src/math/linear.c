@@ -20,7 +20,7 @@ void attn_linear_forward(attn_real *y, const attn_real *x, const attn_real *w, c
     p.x = x;
     p.w = w;
     p.bias = b;
-    attn_project_forward(&p, 1);
+    attn_project_forward(&p, 1, NULL);
 }
 
 void attn_linear_backward(attn_real *dx, attn_real *dw, attn_real *db, const attn_real *dy,
@@ -34,6 +34,6 @@ void attn_linear_backward(attn_real *dx, attn_real *dw, attn_real *db, const att
     p.dy = dy;
     p.x = x;
     p.w = w;
-    attn_project_backward_x(&p, 1);
-    attn_project_backward_w(&p, 1);
+    attn_project_backward_x(&p, 1, NULL);
+    attn_project_backward_w(&p, 1, NULL);
 }

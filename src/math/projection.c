@@ -1,12 +1,14 @@
 #include "projection.h"
 
+#include "attn/threads.h"
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
 
 enum {
-    ROWS = 256,   /* of x in a task */
-    W_ROWS = 64,  /* of w in a task, */
-    FEW_ROWS = 16 /* or so many where w has few */
+    ROWS = 256,            /* of x in a task */
+    W_ROWS = 64,           /* of w in a task, */
+    FEW_ROWS = 16,         /* or so many where w has few */
+    TURNED_ALONE = 1 << 16 /* numbers of w below which one thread turns it */
 };
 
 /* Whole vectors, so that a turned w can be written in whole vectors. */
@@ -113,10 +115,8 @@ static void backward_rows(const struct attn_projection *p, struct chunk c)
                                   .add = true});
 }
 
-/* A chunk of every projection. */
-typedef void rows_task(const struct attn_projection *p, struct chunk c);
-
-static void each_sequence(const struct attn_projection *p, struct chunk c, rows_task *rows)
+static void each_sequence(const struct attn_projection *p, struct chunk c,
+                          void (*rows)(const struct attn_projection *p, struct chunk c))
 {
     struct chunk one = joined(c, p->H);
     const int end = one.b + one.sequences;
@@ -124,27 +124,60 @@ static void each_sequence(const struct attn_projection *p, struct chunk c, rows_
     for (one.sequences = 1; one.b < end; one.b++) rows(p, one);
 }
 
-void attn_project_forward(const struct attn_projection *p, int count)
+/* What a task knows: all projections of the call. */
+struct job {
+    const struct attn_projection *p;
+    int count;
+};
+
+static void forward_task(void *context, int index, int worker)
 {
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j < chunks(p[i].B, p[i].T); j++)
-            each_sequence(&p[i], chunk_at(p[i].B, p[i].T, j), forward_rows);
+    const struct job *j = context;
+
+    (void)worker;
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
+        if (index < chunks(p->B, p->T)) each_sequence(p, chunk_at(p->B, p->T, index), forward_rows);
 }
 
-static void turn(const struct attn_projection *p)
+void attn_project_forward(const struct attn_projection *p, int count, struct attn_threads *threads)
 {
+    struct job j = {p, count};
+    int tasks = 0;
+
+    for (int i = 0; i < count; i++)
+        if (chunks(p[i].B, p[i].T) > tasks) tasks = chunks(p[i].B, p[i].T);
+    attn_threads_run(threads, tasks, forward_task, &j);
+}
+
+static void turn_task(void *context, int index, int worker)
+{
+    const struct job *j = context;
+    const struct attn_projection *p = &j->p[index];
     const int columns = p->H * p->D;
 
+    (void)worker;
     if (!p->turned || !p->dx) return;
     attn_kernels()->transpose(p->turned, padded(p->C), p->w, (size_t)columns, p->C, columns, 1);
 }
 
-void attn_project_backward_x(const struct attn_projection *p, int count)
+static void backward_x_task(void *context, int index, int worker)
 {
-    for (int i = 0; i < count; i++) turn(&p[i]);
-    for (int j = 0; count && j < chunks(p->B, p->T); j++)
-        for (int i = 0; i < count; i++)
-            if (p[i].dx) each_sequence(&p[i], chunk_at(p->B, p->T, j), backward_rows);
+    const struct job *j = context;
+
+    (void)worker;
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
+        if (p->dx) each_sequence(p, chunk_at(p->B, p->T, index), backward_rows);
+}
+
+void attn_project_backward_x(const struct attn_projection *p, int count,
+                             struct attn_threads *threads)
+{
+    struct job j = {p, count};
+    const bool large = (double)p->C * p->H * p->D >= TURNED_ALONE;
+
+    if (count == 0) return;
+    attn_threads_run(large ? threads : NULL, count, turn_task, &j);
+    attn_threads_run(threads, chunks(p->B, p->T), backward_x_task, &j);
 }
 
 /* Rows c .. c + rows - 1 of dw. */
@@ -191,12 +224,43 @@ static void add_column_sums(const struct attn_projection *p)
         }
 }
 
-void attn_project_backward_w(const struct attn_projection *p, int count)
+static int w_rows(const struct attn_projection *p)
 {
-    for (int i = 0; i < count; i++) {
-        const int most = p[i].C <= 2 * W_ROWS ? FEW_ROWS : W_ROWS;
-        for (int c = 0; p[i].dw && c < p[i].C; c += most)
-            backward_w(&p[i], c, p[i].C - c < most ? p[i].C - c : most);
-        if (p[i].dbias) add_column_sums(&p[i]);
+    return p->C <= 2 * W_ROWS ? FEW_ROWS : W_ROWS;
+}
+
+static int w_blocks(const struct attn_projection *p)
+{
+    return (p->C + w_rows(p) - 1) / w_rows(p);
+}
+
+/* A block of rows of every dw; the last task is all of dbias. Several may add to the same. */
+static void backward_w_task(void *context, int index, int worker)
+{
+    const struct job *j = context;
+    int blocks = 0;
+
+    (void)worker;
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
+        const int most = w_rows(p), c = index * most;
+        if (p->dw && c < p->C) backward_w(p, c, p->C - c < most ? p->C - c : most);
+        if (w_blocks(p) > blocks) blocks = w_blocks(p);
     }
+    if (index < blocks) return;
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
+        if (p->dbias) add_column_sums(p);
+}
+
+void attn_project_backward_w(const struct attn_projection *p, int count,
+                             struct attn_threads *threads)
+{
+    struct job j = {p, count};
+    bool bias = false;
+    int tasks = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (w_blocks(&p[i]) > tasks) tasks = w_blocks(&p[i]);
+        if (p[i].dbias) bias = true;
+    }
+    attn_threads_run(threads, tasks + bias, backward_w_task, &j);
 }

@@ -18,6 +18,8 @@
 
 #include "attn/memory.h"
 
+struct attn_threads; /* attn/threads.h */
+
 struct attn_projection {
     int B, T, C, H, D;
     const attn_real *x, *w, *bias; /* bias may be NULL */
@@ -31,14 +33,15 @@ struct attn_projection {
 
 size_t attn_projection_room(int C, int H, int D);
 
-/* y of all; they have the same B. */
-void attn_project_forward(const struct attn_projection *p, int count);
+/* y of all. */
+void attn_project_forward(const struct attn_projection *p, int count, struct attn_threads *threads);
 
-/* dx of all, in their order: some or all may add to the same array, if their T and C are
- * the same. */
-void attn_project_backward_x(const struct attn_projection *p, int count);
+/* dx of all, in their order. They have the same B and T; several may add to one array. */
+void attn_project_backward_x(const struct attn_projection *p, int count,
+                             struct attn_threads *threads);
 
-/* dw and dbias of all. */
-void attn_project_backward_w(const struct attn_projection *p, int count);
+/* dw and dbias of all, in their order: several may add to the same. */
+void attn_project_backward_w(const struct attn_projection *p, int count,
+                             struct attn_threads *threads);
 
 #endif
