@@ -7,6 +7,7 @@
 #include "model/operation.h"
 #include "scratch.h"
 #include "test.h"
+#include "train_threads.h"
 
 #define PROGRAM TOLERANCE("train64", "train")
 
@@ -267,6 +268,32 @@ START_TEST(the_pool_reaches_every_layer)
 }
 END_TEST
 
+/* A layer of 16 sequences of 10 tokens, 8 wide, takes 16 10 (6 (4 8 8 + 8 10) + 12 10 8) = 0.476
+ * million operations a step; a batch of 1600 a hundred times as many. */
+START_TEST(small_steps_take_one_thread)
+{
+    struct attn_settings s;
+    const int cores = attn_threads_cores();
+
+    attn_settings_default(&s, attn_task_find("copy"));
+    s.options.length = 10;
+    s.options.symbols = 10;
+    s.model.width = 8;
+    s.batch = 16;
+    ck_assert_int_eq(train_threads_choose(&s), 1);
+    s.batch = 75; /* 2.23 */
+    ck_assert_int_eq(train_threads_choose(&s), cores < 2 ? cores : 2);
+    s.batch = 1600;
+    ck_assert_int_eq(train_threads_choose(&s), cores < 47 ? cores : 47);
+    s.options.symbols = 0; /* refused by the task */
+    ck_assert_int_eq(train_threads_choose(&s), 1);
+    attn_settings_default(&s, attn_task_find("text"));
+    strcpy(s.data, "/nonexistent.txt"); /* is not read */
+    ck_assert_int_eq(train_threads_choose(&s), cores < 256 ? cores : 256);
+    ck_assert_int_eq(attn_alloc_live(), 0);
+}
+END_TEST
+
 START_TEST(the_number_is_told)
 {
     char said[32];
@@ -292,5 +319,6 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "going on", a_run_goes_on_with_other_threads, RUNS);
     add_loop_test(suite, "chosen", the_chosen_number_does_not_show, RUNS);
     add_test(suite, "reach", the_pool_reaches_every_layer);
+    add_test(suite, "chosen by size", small_steps_take_one_thread);
     add_test(suite, "told", the_number_is_told);
 }
