@@ -78,8 +78,9 @@ static const char *add_gradients(struct attend *a, attn_real *gradient[INPUTS],
 static void run_arrays(struct attend *a, attn_real *o, attn_real *gradient[INPUTS])
 {
     const struct attend_array *in = a->input;
-    const struct attn_attention_grads g = {gradient[IN_Q], gradient[IN_K], gradient[IN_V],
-                                           gradient[IN_KIND_WEIGHTS], gradient[IN_MASK]};
+    const struct attn_attention_grads g = {gradient[IN_Q],    gradient[IN_K],
+                                           gradient[IN_V],    gradient[IN_KIND_WEIGHTS],
+                                           gradient[IN_MASK], .fresh = false};
     const attn_real *q = in[IN_Q].values, *k = in[IN_K].values, *v = in[IN_V].values,
                     *weights = in[IN_KIND_WEIGHTS].values;
 

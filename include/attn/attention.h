@@ -115,6 +115,7 @@ void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_r
  * be NULL: not wanted. dq has the strides of q, and so on. */
 struct attn_attention_grads {
     attn_real *dq, *dk, *dv, *dweights, *dbias;
+    bool fresh; /* dq, dk and dv hold nothing yet: they are overwritten, not added to */
 };
 void attn_attention_backward(const struct attn_attention_grads *g, const attn_real *d_o,
                              struct attn_saved *saved, const attn_real *q, const attn_real *k,

@@ -37,6 +37,8 @@ struct job {
     const struct attn_attention *a;
     struct attn_saved *saved;
     struct attn_cut cut;
+    int members; /* query heads of a key head */
+    attn_real scale;
     const attn_real *q, *k, *v, *weights;
     const attn_real *d_o; /* backward */
     const struct attn_attention_grads *g;
@@ -146,7 +148,7 @@ static struct attn_head head_of(const struct job *j, const struct attn_room *roo
 {
     const struct attn_attention *a = j->a;
     const struct attn_shape n = a->n;
-    const int kv = h / (n.H / n.Hkv);
+    const int kv = h / j->members;
     struct attn_head head = {
         .Tq = n.Tq,
         .Tk = n.Tk,
@@ -160,7 +162,7 @@ static struct attn_head head_of(const struct job *j, const struct attn_room *roo
         .v_row = a->v.row,
         .o_row = a->o.row,
         .offset = attn_mask_offset(&a->mask, n.Tq, n.Tk),
-        .scale = a->scale != 0 ? a->scale : a->kind->default_scale(n.D),
+        .scale = j->scale,
         .softcap = a->softcap,
         .dp = room->dp,
         .ds = room->ds,
@@ -242,11 +244,26 @@ static inline bool is_sound(const struct attn_attention *a, const struct attn_sa
            (a->softcap == 0 || saved->score || saved->shift) && (weights || !a->kind->weights);
 }
 
+static struct job job_of(struct attn_saved *saved, const attn_real *q, const attn_real *k,
+                         const attn_real *v, const attn_real *weights,
+                         const struct attn_attention *a)
+{
+    return (struct job){.a = a,
+                        .saved = saved,
+                        .cut = attn_cut_of(a),
+                        .members = a->n.H / a->n.Hkv,
+                        .scale = a->scale != 0 ? a->scale : a->kind->default_scale(a->n.D),
+                        .q = q,
+                        .k = k,
+                        .v = v,
+                        .weights = weights};
+}
+
 void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_real *q,
                             const attn_real *k, const attn_real *v, const attn_real *weights,
                             const struct attn_attention *a)
 {
-    struct job j = {a, saved, attn_cut_of(a), q, k, v, weights, NULL, NULL};
+    struct job j = job_of(saved, q, k, v, weights, a);
 
     assert(is_sound(a, saved, weights));
     saved->o = o;
@@ -258,7 +275,7 @@ void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_r
 static struct attn_head_grad grad_of(const struct job *j, int b, int h)
 {
     const struct attn_attention *a = j->a;
-    const int kv = h / (a->n.H / a->n.Hkv);
+    const int kv = h / j->members;
     struct attn_head_grad grad = {
         .d_o = part(j->d_o, at(a->o, b, h)),
         .dq = part_to_write(j->g->dq, at(a->q, b, h)),
@@ -275,11 +292,23 @@ static struct attn_head_grad grad_of(const struct job *j, int b, int h)
     return grad;
 }
 
+/* Zeros where the kind only adds. */
+static void clear_fresh(const struct attn_head *h, struct attn_head_grad *g)
+{
+    for (int i = 0; g->fresh_queries && i < h->Tq; i++)
+        memset(g->dq + (size_t)i * h->q_row, 0, (size_t)h->D * sizeof *g->dq);
+    for (int i = 0; g->fresh_keys && i < h->Tk; i++) {
+        memset(g->dk + (size_t)i * g->dk_row, 0, (size_t)h->D * sizeof *g->dk);
+        memset(g->dv + (size_t)i * g->dv_row, 0, (size_t)h->Dv * sizeof *g->dv);
+    }
+    g->fresh_queries = g->fresh_keys = false;
+}
+
 static void backward_head(const struct job *j, const struct attn_room *room, int unit, int member,
                           int p)
 {
     const struct attn_shape n = j->a->n;
-    const int members = n.H / n.Hkv, b = unit / n.Hkv, h = unit % n.Hkv * members + member;
+    const int members = j->members, b = unit / n.Hkv, h = unit % n.Hkv * members + member;
     const int step = member * j->cut.parts + j->cut.parts - 1 - p;
     int *progress = j->saved->progress + (size_t)unit * (size_t)(members * j->cut.parts);
     struct attn_head head = head_of(j, room, b, h);
@@ -290,7 +319,14 @@ static void backward_head(const struct job *j, const struct attn_room *room, int
         grad.before = step ? &progress[step - 1] : NULL;
         grad.done = &progress[step];
     }
-    if (head.lo < head.hi) j->a->kind->backward(&head, &grad);
+    grad.fresh_queries = j->g->fresh;
+    grad.fresh_keys = j->g->fresh && member == 0;
+    if (head.lo < head.hi) {
+        if (!head.panel || !j->a->kind->in_parts) clear_fresh(&head, &grad);
+        j->a->kind->backward(&head, &grad);
+    } else if (p == 0) {
+        clear_fresh(&head, &grad);
+    }
 }
 
 /* In parts: the first part of every unit, then the second, and so on, so that a part
@@ -300,7 +336,7 @@ static void backward_task(void *context, int index, int worker)
     const struct job *j = context;
     const struct attn_room room = room_of(j, worker);
     const struct attn_shape n = j->a->n;
-    const int units = n.B * n.Hkv, members = n.H / n.Hkv, parts = j->cut.parts;
+    const int units = n.B * n.Hkv, members = j->members, parts = j->cut.parts;
 
     if (parts > 1) {
         const int step = index / units;
@@ -325,12 +361,14 @@ void attn_attention_backward(const struct attn_attention_grads *g, const attn_re
                              const attn_real *v, const attn_real *weights,
                              const struct attn_attention *a)
 {
-    struct job j = {a, saved, attn_cut_of(a), q, k, v, weights, d_o, g};
+    struct job j = job_of(saved, q, k, v, weights, a);
     const struct attn_shape n = a->n;
     const int units = n.B * n.Hkv;
     const int tasks = j.cut.parts > 1 ? n.B * n.H * j.cut.parts : tasks_of(&j.cut, units);
 
     assert(is_sound(a, saved, weights));
+    j.d_o = d_o;
+    j.g = g;
     if (j.cut.parts > 1) memset(saved->progress, 0, (size_t)tasks * sizeof *saved->progress);
     attn_threads_run(is_shared(&j) ? NULL : a->threads, tasks, backward_task, &j);
 }

@@ -40,6 +40,8 @@ struct attn_head_grad {
     attn_real *dq, *dk, *dv;
     size_t dk_row, dv_row;       /* dq has rows q_row apart */
     attn_real *dweights, *dbias; /* NULL: not wanted */
+    bool fresh_queries;          /* dq holds nothing yet; */
+    bool fresh_keys; /* nor do dk and dv; for kinds in parts only, the others get zeros */
 
     /* Other parts of backward may add to the same dk and dv at the same time. They
      * do so in one order: this part touches a key when the part before it has done with

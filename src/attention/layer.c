@@ -275,12 +275,11 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                          const struct attn_layer_weights *w, const struct attn_layer *layer)
 {
     const struct attn_shape n = layer->core.n;
-    const int rows = n.B * n.Tq, keys = n.B * n.Tk;
     const struct sources from = sources_of(saved, x, y, layer);
     const struct attn_attention core = core_of(layer, saved);
     struct attn_projection p[PROJECTIONS];
-    const struct attn_attention_grads into = {
-        .dq = saved->dq, .dk = saved->dk, .dv = saved->dv, .dweights = g->kind, .dbias = g->bias};
+    const struct attn_attention_grads into = {saved->dq, saved->dk, saved->dv,
+                                              g->kind,   g->bias,   .fresh = true};
 
     list_projections(p, saved, w, layer);
     p[QUERY].x = from.xq, p[QUERY].dw = g->wq, p[QUERY].dbias = g->bq;
@@ -288,12 +287,9 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
     p[VALUE].x = from.y, p[VALUE].dw = g->wv, p[VALUE].dbias = g->bv;
     p[OUT].dy = dout, p[OUT].dx = saved->d_o, p[OUT].dw = g->wo, p[OUT].dbias = g->bo;
     if (w->wo) {
-        clear(saved->d_o, rows, n.H * n.Dv);
+        clear(saved->d_o, n.B * n.Tq, n.H * n.Dv);
         attn_project_backward_x(p + OUT, 1, core.threads);
     }
-    clear(saved->dq, rows, n.H * n.D);
-    clear(saved->dk, keys, n.Hkv * n.D);
-    clear(saved->dv, keys, n.Hkv * n.Dv);
     attn_attention_backward(&into, w->wo ? saved->d_o : dout, &saved->core, saved->q, saved->k,
                             saved->v, w->kind, &core);
     if (layer->position && layer->position->rotate) {

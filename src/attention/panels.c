@@ -1,6 +1,7 @@
 #include "panels.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <tgmath.h>
 
 #include "kernels/gemm.h"
@@ -86,7 +87,8 @@ void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct at
 }
 
 void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,
-                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha)
+                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha,
+                        bool add)
 {
     attn_gemm(&(struct attn_gemm){.M = piece->keys,
                                   .N = y.columns,
@@ -100,12 +102,19 @@ void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const st
                                   .b_col = 1,
                                   .c = y.at + (size_t)piece->first * y.row,
                                   .c_row = y.row,
-                                  .add = true});
+                                  .add = add});
 }
 
-void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
-                           const struct attn_panels *p, struct attn_rows x,
-                           const struct attn_piece *piece, attn_real alpha, const attn_real *share)
+void attn_clear_rows(struct attn_rows_out y, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        memset(y.at + (size_t)i * y.row, 0, (size_t)y.columns * sizeof *y.at);
+}
+
+static void piece_to_queries(struct attn_rows_out y, const attn_real *panel,
+                             const struct attn_panels *p, struct attn_rows x,
+                             const struct attn_piece *piece, attn_real alpha,
+                             const attn_real *share, bool add)
 {
     attn_gemm(&(struct attn_gemm){.M = piece->queries,
                                   .N = y.columns,
@@ -120,7 +129,23 @@ void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
                                   .c = y.at + (size_t)piece->from * y.row,
                                   .c_row = y.row,
                                   .row_scale = share ? share + piece->from : NULL,
-                                  .add = !share});
+                                  .add = add});
+}
+
+void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
+                           const struct attn_panels *p, struct attn_rows x,
+                           const struct attn_block *b, struct attn_keys keys, attn_real alpha,
+                           const attn_real *share, bool add)
+{
+    struct attn_piece piece = {0};
+    int done = 0;
+
+    while (attn_next_by_queries(&piece, b, keys)) {
+        if (!add) attn_clear_rows(y, done, piece.from);
+        piece_to_queries(y, panel, p, x, &piece, alpha, share, add);
+        done = piece.from + piece.queries;
+    }
+    if (!add) attn_clear_rows(y, done, b->queries);
 }
 
 /* Slopes, bias and masks of query i on its column of the panel. */

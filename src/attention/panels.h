@@ -46,15 +46,20 @@ struct attn_rows_out {
 void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
                         const attn_real *t, int columns, const struct attn_piece *piece);
 
-/* y (keys, columns) += alpha times the piece times x (queries, columns). */
+/* y (keys, columns) = or += alpha times the piece times x (queries, columns). */
 void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,
-                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha);
+                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha,
+                        bool add);
 
-/* y (queries, columns) += alpha times the piece, transposed, times x (keys, columns). With
- * `share`: y = that, each row times its share. */
+/* y (queries, columns) = or += alpha times the panel of these keys, transposed, times x (keys,
+ * columns), each row times its share; share NULL: 1. */
 void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
                            const struct attn_panels *p, struct attn_rows x,
-                           const struct attn_piece *piece, attn_real alpha, const attn_real *share);
+                           const struct attn_block *b, struct attn_keys keys, attn_real alpha,
+                           const attn_real *share, bool add);
+
+/* Rows from .. to - 1 of y become 0. */
+void attn_clear_rows(struct attn_rows_out y, int from, int to);
 
 /* s (keys, W) = the scores of these keys, capped, biased and masked, in all pieces. */
 void attn_panel_scores(attn_real *s, const struct attn_head *h, const struct attn_panels *p,

@@ -108,12 +108,6 @@ static void finish_rows(const struct attn_head *h, const struct attn_panels *p,
     }
 }
 
-static void clear_rows(struct attn_rows_out o, int from, int to)
-{
-    for (int i = from; i < to; i++)
-        memset(o.at + (size_t)i * o.row, 0, (size_t)o.columns * sizeof *o.at);
-}
-
 /* All keys of the block are one run. */
 static void forward_at_once(const struct attn_head *h, const struct attn_panels *p,
                             const struct attn_block *b, struct attn_rows_out o)
@@ -121,19 +115,12 @@ static void forward_at_once(const struct attn_head *h, const struct attn_panels 
     const struct attn_keys keys = {b->reach.lo, b->reach.hi - b->reach.lo};
     const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
     attn_real *s = panel_of(h, p, b, keys.at);
-    struct attn_piece piece = {0};
-    int done = 0;
 
     attn_panel_scores(s, h, p, b, keys);
     take_maximum(s, p, b, keys);
     exponentiate(s, p->l, p, b, keys);
     finish_rows(h, p, b);
-    while (attn_next_by_queries(&piece, b, keys)) {
-        clear_rows(o, done, piece.from);
-        attn_panel_to_queries(o, s, p, v, &piece, 1, p->share);
-        done = piece.from + piece.queries;
-    }
-    clear_rows(o, done, b->queries);
+    attn_panel_to_queries(o, s, p, v, b, keys, 1, p->share, false);
 }
 
 static void forward_in_runs(const struct attn_head *h, const struct attn_panels *p,
@@ -142,10 +129,9 @@ static void forward_in_runs(const struct attn_head *h, const struct attn_panels 
     const struct attn_rows_out sum = {p->o, (size_t)h->Dv, h->Dv};
     struct attn_keys keys = {b->reach.lo, 0};
 
-    clear_rows(sum, 0, b->queries);
+    attn_clear_rows(sum, 0, b->queries);
     while (next_keys(&keys, b->reach.hi)) {
         const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
-        struct attn_piece piece = {0};
         attn_real old[ATTN_PANEL];
 
         attn_panel_scores(p->s, h, p, b, keys);
@@ -153,8 +139,7 @@ static void forward_in_runs(const struct attn_head *h, const struct attn_panels 
         take_maximum(p->s, p, b, keys);
         shrink(h, p, b, old);
         exponentiate(p->s, p->l, p, b, keys);
-        while (attn_next_by_queries(&piece, b, keys))
-            attn_panel_to_queries(sum, p->s, p, v, &piece, 1, NULL);
+        attn_panel_to_queries(sum, p->s, p, v, b, keys, 1, NULL, true);
     }
     finish_rows(h, p, b);
     for (int i = 0; i < b->queries; i++)
@@ -245,33 +230,71 @@ static const attn_real *weights_again(const struct attn_head *h, const struct at
     return p->s;
 }
 
-static void backward_keys(const struct attn_head *h, const struct attn_head_grad *g,
-                          const struct attn_panels *p, const struct attn_block *b,
-                          struct attn_keys keys)
+/* The block that backward comes to first: it overwrites what holds nothing yet. */
+static bool is_opening(const struct attn_head *h, const struct attn_head_grad *g,
+                       const struct attn_block *b)
 {
-    const attn_real *e = weights_again(h, p, b, keys), left = h->scale / scale_taken(h, g);
+    return g->fresh_keys && b->i0 + b->queries == h->Tq;
+}
+
+static void clear_keys(struct attn_rows_out dk, struct attn_rows_out dv, int from, int to)
+{
+    attn_clear_rows(dk, from, to);
+    attn_clear_rows(dv, from, to);
+}
+
+/* dP, dS, and what they and E add to dV and dK. */
+static void backward_pieces(const struct attn_head *h, const struct attn_head_grad *g,
+                            const struct attn_panels *p, const struct attn_block *b,
+                            struct attn_keys keys, const attn_real *e, attn_real left)
+{
     const struct attn_rows q = {h->q + (size_t)b->i0 * h->q_row, h->q_row};
     const struct attn_rows d_o = {p->d_o, (size_t)h->Dv};
-    const struct attn_rows k = {h->k + (size_t)keys.at * h->k_row, h->k_row};
     const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
-    const struct attn_rows_out dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
     const struct attn_rows_out dk = {g->dk + (size_t)keys.at * g->dk_row, g->dk_row, h->D};
     const struct attn_rows_out dv = {g->dv + (size_t)keys.at * g->dv_row, g->dv_row, h->Dv};
+    const bool opening = is_opening(h, g, b);
     struct attn_piece piece = {0};
+    int done = 0;
 
-    while (attn_next_by_keys(&piece, b, keys)) {
+    for (; attn_next_by_keys(&piece, b, keys); done = piece.first + piece.keys) {
         const size_t corner = (size_t)piece.first * p->W + (size_t)piece.from;
         attn_panel_product(p->dp, p, v, p->dot, h->Dv, &piece);
         attn_kernels()->panel_ds(p->dp + corner, e + corner, p->delta + piece.from, p->W,
                                  piece.keys, piece.queries);
         if (g->dbias) add_bias_gradient(h, g, p, b, keys.at, &piece);
         if (h->softcap != 0) uncap(h, p, &piece);
-        attn_panel_to_keys(dv, e, p, d_o, &piece, 1);
-        attn_panel_to_keys(dk, p->dp, p, q, &piece, left);
+        if (opening) clear_keys(dk, dv, done, piece.first);
+        attn_panel_to_keys(dv, e, p, d_o, &piece, 1, !opening);
+        attn_panel_to_keys(dk, p->dp, p, q, &piece, left, !opening);
     }
-    piece = (struct attn_piece){0};
-    while (attn_next_by_queries(&piece, b, keys))
-        attn_panel_to_queries(dq, p->dp, p, k, &piece, left, NULL);
+    if (opening) clear_keys(dk, dv, done, keys.count);
+}
+
+static void backward_keys(const struct attn_head *h, const struct attn_head_grad *g,
+                          const struct attn_panels *p, const struct attn_block *b,
+                          struct attn_keys keys)
+{
+    const attn_real *e = weights_again(h, p, b, keys), left = h->scale / scale_taken(h, g);
+    const struct attn_rows k = {h->k + (size_t)keys.at * h->k_row, h->k_row};
+    const struct attn_rows_out dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
+
+    backward_pieces(h, g, p, b, keys, e, left);
+    attn_panel_to_queries(dq, p->dp, p, k, b, keys, left, NULL,
+                          !g->fresh_queries || keys.at > b->reach.lo);
+}
+
+/* What no piece of this block will overwrite. */
+static void clear_fresh(const struct attn_head *h, const struct attn_head_grad *g,
+                        const struct attn_block *b)
+{
+    const struct attn_rows_out dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
+    const struct attn_rows_out dk = {g->dk, g->dk_row, h->D}, dv = {g->dv, g->dv_row, h->Dv};
+
+    if (g->fresh_queries && b->reach.lo >= b->reach.hi) attn_clear_rows(dq, 0, b->queries);
+    if (!is_opening(h, g, b)) return;
+    clear_keys(dk, dv, 0, b->reach.lo);
+    clear_keys(dk, dv, b->reach.hi, h->Tk);
 }
 
 /* Until all before this part have done with the keys below `end`. */
@@ -308,6 +331,7 @@ static void backward_blocks(const struct attn_head *h, const struct attn_head_gr
         const struct attn_block *b = &h->block[i];
         p[i - first] = attn_panels_of(h, i - first);
         prepare_backward(h, g, &p[i - first], b);
+        clear_fresh(h, g, b);
         if (b->reach.lo < b->reach.hi && b->reach.lo < keys.at) keys.at = b->reach.lo;
         if (b->reach.hi > hi) hi = b->reach.hi;
     }

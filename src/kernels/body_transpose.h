@@ -181,29 +181,50 @@ static void transpose(attn_real *to, size_t to_row, const attn_real *from, size_
         }
 }
 
-/* The products of LANES rows, a row a vector, become sums of rows when the turned square is
- * added up: no sum across a vector. */
+/* As a step of the transposition, but what would stand side by side is added: half as many
+ * vectors are left. */
+static inline __attribute__((always_inline)) void sum_step(vec v[LANES], const int s,
+                                                           exchange *even, exchange *odd)
+{
+    UNROLLED
+    for (int i = 0; i < LANES; i += 2 * s) v[i] = even(v[i], v[i + s]) + odd(v[i], v[i + s]);
+}
+
+/* The sums of LANES vectors, a sum a lane. */
+static inline __attribute__((always_inline)) vec sum_square(vec v[LANES])
+{
+    sum_step(v, 1, even_1, odd_1);
+#if LANES > 2
+    sum_step(v, 2, even_2, odd_2);
+#endif
+#if LANES > 4
+    sum_step(v, 4, even_4, odd_4);
+#endif
+#if LANES > 8
+    sum_step(v, 8, even_8, odd_8);
+#endif
+    return v[0];
+}
+
+static inline vec product_of_rows(const attn_real *x, const attn_real *y, int n)
+{
+    vec v = {0};
+    int c = 0;
+
+    for (; c + LANES <= n; c += LANES) v += load(x + c) * load(y + c);
+    if (c < n) v += load_part(x + c, (size_t)(n - c), 0) * load_part(y + c, (size_t)(n - c), 0);
+    return v;
+}
+
 static void row_dots(attn_real *dots, const attn_real *x, size_t x_row, const attn_real *y,
                      size_t y_row, int rows, int columns)
 {
     for (int r = 0; r < rows; r += LANES) {
         vec v[LANES] = {0};
 
-        for (int i = 0; i < LANES && r + i < rows; i++) {
-            const attn_real *a = x + (size_t)(r + i) * x_row, *b = y + (size_t)(r + i) * y_row;
-            int c = 0;
-            for (; c + LANES <= columns; c += LANES) v[i] += load(a + c) * load(b + c);
-            if (c < columns) {
-                const size_t rest = (size_t)(columns - c);
-                v[i] += load_part(a + c, rest, 0) * load_part(b + c, rest, 0);
-            }
-        }
-        transpose_square(v);
-        UNROLLED
-        for (int half = LANES / 2; half > 0; half /= 2) {
-            UNROLLED
-            for (int i = 0; i < half; i++) v[i] += v[i + half];
-        }
-        store(dots + r, v[0]);
+        for (int i = 0; i < LANES && r + i < rows; i++)
+            v[i] =
+                product_of_rows(x + (size_t)(r + i) * x_row, y + (size_t)(r + i) * y_row, columns);
+        store(dots + r, sum_square(v));
     }
 }
