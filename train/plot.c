@@ -48,8 +48,8 @@ static bool is_whole_png(const char *path)
     return whole;
 }
 
-static const char *run_gnuplot(const char *gnuplot, const char *directory,
-                               const struct attn_text *text, struct attn_error *e)
+const char *plot_gnuplot(const char *gnuplot, const char *directory, const struct attn_text *text,
+                         struct attn_error *e)
 {
     char name[] = "gnuplot", settings[] = "--default-settings", input[] = "-";
     char *argv[] = {name, settings, input, NULL};
@@ -81,7 +81,7 @@ static const char *draw(const char *gnuplot, const char *directory, const char *
     attn_text_print(&text, "output = '%s'\n", temporary);
     if (prelude->size) attn_text_add(&text, prelude->data, prelude->size);
     attn_text_add(&text, script, strlen(script));
-    wrong = text.failed ? attn_fail_memory(e, name) : run_gnuplot(gnuplot, directory, &text, e);
+    wrong = text.failed ? attn_fail_memory(e, name) : plot_gnuplot(gnuplot, directory, &text, e);
     attn_text_free(&text);
     if (!wrong && !is_whole_png(drawn))
         wrong = attn_fail(e, ATTN_CANNOT_WRITE, "gnuplot left no picture");

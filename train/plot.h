@@ -7,6 +7,9 @@
 #ifndef PLOT_H
 #define PLOT_H
 
+#include "attn/error.h"
+#include "attn/text.h"
+
 enum plot_outcome {
     PLOT_MADE,       /* whatever the run has data for */
     PLOT_NO_GNUPLOT, /* not installed */
@@ -17,5 +20,10 @@ enum { PLOT_WORDS = 1280 };
 
 /* Draws the pictures of a run directory; words becomes one line about it. */
 enum plot_outcome plot_run(const char *directory, char words[PLOT_WORDS]);
+
+/* Feeds gnuplot (its path as found by plot_find) these commands, in `directory` or,
+ * with NULL, here. What it complains of is ATTN_CHECK_FAILED. */
+ATTN_MUST_CHECK const char *plot_gnuplot(const char *gnuplot, const char *directory,
+                                         const struct attn_text *text, struct attn_error *e);
 
 #endif

@@ -1,0 +1,121 @@
+#include "bench_serve.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "attn/kernels.h"
+
+enum { BURSTS = 10 };
+
+double bench_peak(int threads, int bursts)
+{
+    double best = 0;
+
+    (void)threads;
+    for (int i = 0; i < bursts; i++) {
+        const double start = bench_now(), operations = attn_kernels_multiply_adds(20000);
+        const double rate = operations / (bench_now() - start);
+        if (rate > best) best = rate;
+    }
+    return best;
+}
+
+/* Kilobytes: the most memory that was resident since forget_memory. */
+static long most_memory(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+#ifdef __APPLE__
+    return used.ru_maxrss / 1024;
+#else
+    return used.ru_maxrss;
+#endif
+}
+
+/* From here on counts what is there now (Linux; elsewhere what there ever was).
+ * What has been freed goes back, so that it cannot be taken again unseen. */
+static void forget_memory(void)
+{
+    const int fd = open("/proc/self/clear_refs", O_WRONLY);
+
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    if (fd < 0) return;
+    if (write(fd, "5", 1) != 1) perror("/proc/self/clear_refs");
+    close(fd);
+}
+
+struct served {
+    const struct bench_peer *peer;
+    void *state, *input;
+    attn_real *result;
+    FILE *in, *out;
+    const struct bench_work *work;
+};
+
+static bool begin(struct served *s)
+{
+    struct attn_error e;
+    double seconds[2];
+    long before;
+
+    forget_memory();
+    before = most_memory();
+    s->input = attn_alloc(s->work->input_bytes, 1);
+    s->result = attn_alloc(s->work->results, sizeof *s->result);
+    if (!s->input || !s->result ||
+        fread(s->input, 1, s->work->input_bytes, s->in) != s->work->input_bytes ||
+        s->peer->begin(s->state, s->input, s->result, &e))
+        return false;
+    s->peer->step(s->state, seconds);
+    const long after = most_memory();
+    if (s->peer->finish) s->peer->finish(s->state);
+    fprintf(s->out, "grew %ld\n", after - before);
+    return fwrite(s->result, sizeof *s->result, s->work->results, s->out) == s->work->results &&
+           fflush(s->out) == 0;
+}
+
+static void answer(const struct served *s, const struct bench_plan *plan, const char *line)
+{
+    const int n = atoi(line);
+
+    if (strcmp(line, "peak\n") == 0) fprintf(s->out, "%.0f\n", bench_peak(plan->threads, BURSTS));
+    for (int i = 0; i < n; i++) {
+        double seconds[2];
+        s->peer->step(s->state, seconds);
+        fprintf(s->out, "%.0f %.0f%c", 1e9 * seconds[0], 1e9 * seconds[1], i < n - 1 ? ' ' : '\n');
+    }
+    fflush(s->out);
+}
+
+void bench_serve(const struct bench_peer *peer, const struct bench_plan *plan,
+                 const struct bench_work *work, int in, int out)
+{
+    struct served s = {.peer = peer, .work = work, .in = fdopen(in, "r"), .out = fdopen(out, "w")};
+    char words[BENCH_WORDS] = "", line[32];
+    struct attn_error e;
+
+    if (s.in && s.out && peer->open(&s.state, plan, words, &e))
+        fprintf(s.out, "absent %s\n", e.text);
+    else if (s.in && s.out) {
+        fprintf(s.out, "ready %s\n", words);
+        fflush(s.out);
+        if (begin(&s))
+            while (fgets(line, sizeof line, s.in) && strcmp(line, "end\n") != 0)
+                answer(&s, plan, line);
+    }
+    if (s.state) peer->close(s.state);
+    attn_free(s.input);
+    attn_free(s.result);
+    if (s.in) fclose(s.in);
+    if (s.out) fclose(s.out);
+}

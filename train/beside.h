@@ -1,0 +1,14 @@
+/* beside.h - files that came with a program. */
+#ifndef BESIDE_H
+#define BESIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The first that there is: `here`, from the present folder, then `name` in one of the
+ * folders (NULL ends them), from the folder that the program lies in. False: there is
+ * none, and path is `here`. */
+bool find_beside(char *path, size_t size, const char *here, const char *name,
+                 const char *const *folders);
+
+#endif
