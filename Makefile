@@ -91,7 +91,7 @@ install: all
 	for p in $(notdir $(PROGRAMS)); do install -m 755 $(BUILD)/$$p "$(TO)/bin/attn-$$p" || exit 1; done
 	install -m 644 $(BUILD)/libattn.a $(BUILD)/libattn_f64.a "$(TO)/lib"
 	install -m 644 $(HEADERS) "$(TO)/include/attn"
-	install -m 644 $(wildcard data/*) "$(TO)/share/attn"
+	install -m 644 $(wildcard data/*) scripts/peer_torch.py "$(TO)/share/attn"
 	$(call pkg_config,attn,single,)
 	$(call pkg_config,attn_f64,double, -DATTN_DOUBLE)
 

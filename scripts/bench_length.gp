@@ -2,8 +2,9 @@
 #
 # gnuplot 5.4 or newer. bench sets before:
 #   output, svg          the picture's name; 1: an SVG, else a PNG
-#   who, array name[who] those who were timed
+#   who, array name[who] those who were timed, and the number of their colour, tint[who]
 #   machine              words for the title
+#   shortest, longest    T
 #   $length_P_CAUSAL     P from 0, CAUSAL 0 or 1: "T MILLISECONDS MB" lines
 
 if (svg) set terminal svg noenhanced size 1100,520 font 'Sans,12' background '#ffffff'
@@ -19,9 +20,9 @@ set xtics ('512' 512, '1k' 1024, '2k' 2048, '4k' 4096, '8k' 8192, '16k' 16384, '
 set grid xtics ytics lc rgb '#d8d8d8' lt 1
 set border 3 lc rgb '#404040'
 set xtics nomirror
+set key bottom right samplen 3 spacing 0.95
 set ytics nomirror
-set key top left Left reverse
-
+set xrange [shortest / 1.15:longest * 1.15]
 
 # One plot command for each column: 2 is time, 3 is memory.
 array command[3]
@@ -33,7 +34,7 @@ do for [column = 2:3] {
             eval sprintf('points = |%s|', block)
             if (points > 0) {
                 command[column] = command[column].sprintf("%s using 1:%d with linespoints lw 2 ps 0.8 ", block, column). \
-                    sprintf("pt %d dt %d lc rgb '%s' ", causal ? 6 : 7, causal ? 2 : 1, color[p + 1]). \
+                    sprintf("pt %d dt %d lc rgb '%s' ", causal ? 6 : 7, causal ? 2 : 1, color[tint[p + 1]]). \
                     sprintf("title '%s %s', ", name[p + 1], causal ? 'causal' : 'full')
             }
         }

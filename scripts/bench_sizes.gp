@@ -2,12 +2,12 @@
 #
 # gnuplot 5.4 or newer. bench sets before:
 #   output, svg          the picture's name; 1: an SVG, else a PNG
-#   who, array name[who] those who were timed
+#   who, array name[who] those who were timed, and the number of their colour, tint[who]
 #   machine              words for the title
 #   $sizes               "SIZE MASK" and a column of per cents for each of them
 
 rows = |$sizes|
-width = 240 + rows * (24 + 13 * who)
+width = 300 + rows * (24 + 13 * who)
 width = width < 700 ? 700 : width
 if (svg) set terminal svg noenhanced size width,520 font 'Sans,12' background '#ffffff'
 if (!svg && strstrt(GPVAL_TERMINALS, ' pngcairo ')) set terminal pngcairo noenhanced size width,520 font 'Sans,12'
@@ -27,13 +27,13 @@ set style histogram clustered gap 1
 set style fill solid 0.9 noborder
 set boxwidth 0.9
 set yrange [0:100]
-set ytics 0,10
+set ytics 0,10 nomirror
 set ylabel '% of the peak'
 set xtics rotate by 35 right nomirror scale 0
 set grid ytics lc rgb '#d8d8d8' lt 1
 set border 3 lc rgb '#404040'
-set key outside top center horizontal
+set key outside right top vertical Left reverse
 if (who == 1) { unset key }
 
-plot for [i = 1:who] $sizes using i + 1:xtic(1) lt i title name[i]
+plot for [i = 1:who] $sizes using i + 1:xtic(1) lt tint[i] title name[i]
 unset output

@@ -14,7 +14,7 @@
 static const double BRIEF = 0.002;
 
 static const struct bench_size small[] = {
-    {"one", 1, 1, 4, 1, 0}, {"small", 2, 24, 16, 2, 0}, {"panels", 1, 300, 32, 1, 0}};
+    {"two", 1, 2, 4, 1, 0}, {"small", 2, 24, 16, 2, 0}, {"panels", 1, 300, 32, 1, 0}};
 enum { SMALL = sizeof small / sizeof *small };
 
 static struct bench_plan plan_of(const struct bench_size *size, bool causal)
@@ -334,21 +334,36 @@ START_TEST(growth_is_what_a_step_takes)
 }
 END_TEST
 
+/* A thread more than one: all of it still gives the same, the peers' own threads too. */
+START_TEST(threads_agree)
+{
+    struct bench_plan plan = plan_of(&small[1 + _i % 2], _i % 2);
+    struct bench_outcome o;
+
+    plan.threads = 2;
+    measure(&o, &plan, bench_layer_peers[1 + _i / 2]);
+    expect_timed(&o.row[0]);
+    expect_timed_or_absent(&o.row[1]);
+}
+END_TEST
+
 START_TEST(limits_are_measured)
 {
     struct bench_limit limit[BENCH_LIMITS];
-    const int n = bench_limits(limit, 1, BRIEF);
+    const int n = bench_limits(limit, 2, BRIEF);
     double own = 0;
 
-    ck_assert_int_ge(n, 3);
+    ck_assert_int_ge(n, 5);
+    ck_assert_int_eq(n % 2, 1); /* exp by one thread only */
     for (int i = 0; i < n; i++) {
         ck_assert_msg(limit[i].value > 0.01 && limit[i].value < 1e5, "%s %g", limit[i].name,
                       limit[i].value);
-        if (strcmp(limit[i].name, "multiply_adds") == 0 &&
-            strcmp(limit[i].isa, attn_kernels_name()) == 0)
-            own = limit[i].value;
+        ck_assert_int_eq(limit[i].threads, 1 + i % 2);
+        if (i % 2) ck_assert_str_eq(limit[i].name, limit[i - 1].name);
+        if (i % 2) ck_assert(limit[i].value < 4 * limit[i - 1].value);
+        if (limit[i].isa && strcmp(limit[i].isa, attn_kernels_name()) == 0) own = limit[i].value;
     }
-    ck_assert(own > 0.1);
+    ck_assert(own > 0);
     ck_assert_str_eq(limit[n - 2].name, "memory");
     ck_assert_str_eq(limit[n - 1].name, "exp");
 }
@@ -388,6 +403,7 @@ void add_tests(Suite *suite)
     add_test(suite, "tolerance", the_tolerance_is_of_the_rms);
     add_test(suite, "too much", what_is_too_much_is_skipped);
     add_test(suite, "growth", growth_is_what_a_step_takes);
+    add_loop_test(suite, "threads", threads_agree, 2 * (BENCH_PEERS - 2)); /* but torch */
     add_test(suite, "limits", limits_are_measured);
     add_test(suite, "training", a_training_step_is_split);
 }

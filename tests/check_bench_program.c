@@ -142,6 +142,21 @@ START_TEST(test_absent)
 }
 END_TEST
 
+START_TEST(test_threads)
+{
+    int pairs = 0;
+
+    ck_assert_msg(run("%s --size toy16 --seconds 0.01 --threads 2 --json", bench()) == 0, "%s",
+                  run_output);
+    parse();
+    for (int i = 0; i < objects; i++)
+        pairs += strcmp(text(object[i], "limit"), "multiply_adds") == 0 &&
+                 number(object[i], "threads") == 2;
+    ck_assert_int_ge(pairs, 1);
+    ck_assert_double_eq(number(find("toy16", "", 0), "threads"), 2);
+}
+END_TEST
+
 START_TEST(test_isa)
 {
     ck_assert_msg(run("%s --size toy16 --seconds 0.01 --isa generic --json", bench()) == 0, "%s",
@@ -152,10 +167,10 @@ START_TEST(test_isa)
 END_TEST
 
 static const char *const wrong[] = {
-    "--size nope",  "--size toy16,nope", "--size ''",    "--size toy16,",
-    "--peer nope",  "--peer attn",       "--isa sse9",   "--way past",
-    "--seconds 0",  "--seconds 1x",      "--plot a.jpg", "--plot .png",
-    "--seconds -1", "--json=1",          "--python ''",  "--torch-script ''"};
+    "--size nope",       "--size toy16,nope", "--size ''",    "--size toy16,", "--peer nope",
+    "--peer attn",       "--isa sse9",        "--way past",   "--seconds 0",   "--seconds 1x",
+    "--plot a.jpg",      "--plot .png",       "--seconds -1", "--json=1",      "--python ''",
+    "--torch-script ''", "--threads 0",       "--threads 2x"};
 
 START_TEST(test_wrong_usage)
 {
@@ -216,6 +231,7 @@ void add_tests(Suite *suite)
     add_test(suite, "training", test_training);
     add_test(suite, "table", test_table);
     add_test(suite, "absent", test_absent);
+    add_test(suite, "threads", test_threads);
     add_test(suite, "isa", test_isa);
     add_loop_test(suite, "wrong usage", test_wrong_usage, sizeof wrong / sizeof *wrong);
     add_test(suite, "plot", test_plot);

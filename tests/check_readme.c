@@ -102,7 +102,7 @@ END_TEST
 START_TEST(test_options_exist)
 {
     ck_assert_msg(
-        run("{ for p in train gradcheck attend; do $(dirname %s)/$p --help || exit 1; done;"
+        run("{ for p in train gradcheck attend bench; do $(dirname %s)/$p --help || exit 1; done;"
             " cat scripts/install.sh; } >%s/help",
             program_path("train"), scratch_directory()) == 0,
         "%s", run_output);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "attn/threads.h"
 #include "bench_gemm.h"
 #include "bench_rows.h"
 
@@ -14,7 +15,8 @@ struct blas {
     const struct bench_rows *rows;
     int panel;             /* queries at once */
     attn_real *qkv, *dqkv; /* (B,T,3C) */
-    attn_real *p, *dp;     /* (B,H,T,T), (panel,T) */
+    attn_real *p, *dp;     /* (B,H,T,T); (panel,T) for each who works */
+    int workers;           /* who share the heads, the products then are by one thread each */
     attn_real *block;
 };
 
@@ -38,6 +40,7 @@ static const char *open_blas(struct blas **state, const struct bench_plan *plan,
     s->plan = *plan;
     s->rows = bench_rows();
     s->panel = panel_of(plan);
+    s->workers = plan->size->B * plan->size->H >= plan->threads ? plan->threads : 1;
     return NULL;
 }
 
@@ -48,7 +51,7 @@ static const char *open_openblas(void **state, const struct bench_plan *plan,
     const char *wrong = open_blas(&s, plan, e);
 
     *state = s;
-    return wrong ? wrong : bench_openblas_load(&s->gemm, plan->threads, words, e);
+    return wrong ? wrong : bench_openblas_load(&s->gemm, plan->threads / s->workers, words, e);
 }
 
 static const char *open_onednn(void **state, const struct bench_plan *plan, char words[BENCH_WORDS],
@@ -58,7 +61,7 @@ static const char *open_onednn(void **state, const struct bench_plan *plan, char
     const char *wrong = open_blas(&s, plan, e);
 
     *state = s;
-    return wrong ? wrong : bench_onednn_load(&s->gemm, plan->threads, words, e);
+    return wrong ? wrong : bench_onednn_load(&s->gemm, plan->threads / s->workers, words, e);
 }
 
 /* Three matrices (C,C), one after the other, to one (C,3C); or back. room: as large. */
@@ -83,7 +86,8 @@ static const char *begin(void *state, void *input, attn_real *result, struct att
     attn_real *room = attn_alloc(3 * s->v.square, sizeof *room);
     if (room) fuse(s->v.w, room, s->v.width, false);
     attn_free(room);
-    const size_t reals = 2 * wide + maps + (size_t)s->panel * T, least = 3 * s->v.square;
+    const size_t panels = (size_t)s->workers * (size_t)s->panel * T;
+    const size_t reals = 2 * wide + maps + panels, least = 3 * s->v.square;
     s->block = attn_alloc(reals > least ? reals : least, sizeof *s->block); /* finish needs least */
     if (!room || !s->block) return attn_fail_memory(e, n->name);
     s->qkv = s->block;
@@ -132,140 +136,113 @@ static struct panel panel_at(const struct blas *s, int head, int first)
                           .shape = {rows, cols, T, s->plan.causal ? first + 1 : T, s->plan.causal}};
 }
 
-static void forward(const struct blas *s, const struct panel *a)
+static void multiply(const struct blas *s, struct bench_product p)
+{
+    s->gemm(&p);
+}
+
+static void forward_panel(const struct blas *s, const struct panel *a)
 {
     const int wide = 3 * a->C;
 
-    s->gemm(&(struct bench_product){.tb = true,
-                                    .M = a->rows,
-                                    .N = a->cols,
-                                    .K = a->D,
-                                    .alpha = a->scale,
-                                    .a = a->q,
-                                    .lda = wide,
-                                    .b = a->k,
-                                    .ldb = wide,
-                                    .c = a->p,
-                                    .ldc = a->T});
+    multiply(s, (struct bench_product){false, true, a->rows, a->cols, a->D, a->scale, a->q, wide,
+                                       a->k, wide, 0, a->p, a->T});
     s->rows->softmax(a->p, &a->shape);
-    s->gemm(&(struct bench_product){.M = a->rows,
-                                    .N = a->D,
-                                    .K = a->cols,
-                                    .alpha = 1,
-                                    .a = a->p,
-                                    .lda = a->T,
-                                    .b = a->v,
-                                    .ldb = wide,
-                                    .c = a->o,
-                                    .ldc = a->C});
+    multiply(s, (struct bench_product){false, false, a->rows, a->D, a->cols, 1, a->p, a->T, a->v,
+                                       wide, 0, a->o, a->C});
 }
 
 /* From the last panel, which sees all keys, to the first: it sets dK and dV, the others add. */
-static void backward(const struct blas *s, const struct panel *a, bool last)
+static void backward_panel(const struct blas *s, const struct panel *a, attn_real *dp, bool last)
 {
     const int wide = 3 * a->C;
     const attn_real beta = last ? 0 : 1;
 
-    s->gemm(&(struct bench_product){.tb = true,
-                                    .M = a->rows,
-                                    .N = a->cols,
-                                    .K = a->D,
-                                    .alpha = 1,
-                                    .a = a->dout,
-                                    .lda = a->C,
-                                    .b = a->v,
-                                    .ldb = wide,
-                                    .c = s->dp,
-                                    .ldc = a->T});
-    s->gemm(&(struct bench_product){.ta = true,
-                                    .M = a->cols,
-                                    .N = a->D,
-                                    .K = a->rows,
-                                    .alpha = 1,
-                                    .a = a->p,
-                                    .lda = a->T,
-                                    .b = a->dout,
-                                    .ldb = a->C,
-                                    .beta = beta,
-                                    .c = a->dv,
-                                    .ldc = wide});
-    s->rows->backward(s->dp, a->T, a->p, a->dout, a->out, a->C, a->D, &a->shape);
-    s->gemm(&(struct bench_product){.M = a->rows,
-                                    .N = a->D,
-                                    .K = a->cols,
-                                    .alpha = a->scale,
-                                    .a = s->dp,
-                                    .lda = a->T,
-                                    .b = a->k,
-                                    .ldb = wide,
-                                    .c = a->dq,
-                                    .ldc = wide});
-    s->gemm(&(struct bench_product){.ta = true,
-                                    .M = a->cols,
-                                    .N = a->D,
-                                    .K = a->rows,
-                                    .alpha = a->scale,
-                                    .a = s->dp,
-                                    .lda = a->T,
-                                    .b = a->q,
-                                    .ldb = wide,
-                                    .beta = beta,
-                                    .c = a->dk,
-                                    .ldc = wide});
+    multiply(s, (struct bench_product){false, true, a->rows, a->cols, a->D, 1, a->dout, a->C, a->v,
+                                       wide, 0, dp, a->T});
+    multiply(s, (struct bench_product){true, false, a->cols, a->D, a->rows, 1, a->p, a->T, a->dout,
+                                       a->C, beta, a->dv, wide});
+    s->rows->backward(dp, a->T, a->p, a->dout, a->out, a->C, a->D, &a->shape);
+    multiply(s, (struct bench_product){false, false, a->rows, a->D, a->cols, a->scale, dp, a->T,
+                                       a->k, wide, 0, a->dq, wide});
+    multiply(s, (struct bench_product){true, false, a->cols, a->D, a->rows, a->scale, dp, a->T,
+                                       a->q, wide, beta, a->dk, wide});
+}
+
+/* The tasks of a step; a projection is cut into as many parts as there are workers. */
+static void project(void *context, int index, int worker)
+{
+    const struct blas *s = context;
+    const size_t first = s->v.rows * (size_t)index / (size_t)s->workers;
+    const size_t end = s->v.rows * (size_t)(index + 1) / (size_t)s->workers, C = s->v.width;
+    const int wide = 3 * (int)C;
+
+    (void)worker;
+    multiply(s, (struct bench_product){false, false, (int)(end - first), wide, (int)C, 1,
+                                       s->v.x + first * C, (int)C, s->v.w, wide, 0,
+                                       s->qkv + 3 * first * C, wide});
+}
+
+static void forward(void *context, int head, int worker)
+{
+    const struct blas *s = context;
+
+    (void)worker;
+    for (int first = 0; first < s->plan.size->T; first += s->panel) {
+        const struct panel a = panel_at(s, head, first);
+        forward_panel(s, &a);
+    }
+}
+
+static void backward(void *context, int head, int worker)
+{
+    const struct blas *s = context;
+    const int T = s->plan.size->T, last = (T - 1) / s->panel * s->panel;
+    attn_real *dp = s->dp + (size_t)worker * (size_t)s->panel * (size_t)T;
+
+    for (int first = last; first >= 0; first -= s->panel) {
+        const struct panel a = panel_at(s, head, first);
+        backward_panel(s, &a, dp, first == last);
+    }
+}
+
+static void project_back(void *context, int index, int worker)
+{
+    const struct blas *s = context;
+    const size_t first = s->v.rows * (size_t)index / (size_t)s->workers;
+    const size_t end = s->v.rows * (size_t)(index + 1) / (size_t)s->workers, C = s->v.width;
+    const int wide = 3 * (int)C;
+
+    (void)worker;
+    multiply(s, (struct bench_product){false, true, (int)(end - first), (int)C, wide, 1,
+                                       s->dqkv + 3 * first * C, wide, s->v.w, wide, 0,
+                                       s->v.dx + first * C, (int)C});
+}
+
+static void weigh(void *context, int index, int worker)
+{
+    const struct blas *s = context;
+    const int C = (int)s->v.width, wide = 3 * C;
+    const int first = wide * index / s->workers, end = wide * (index + 1) / s->workers;
+
+    (void)worker;
+    multiply(s, (struct bench_product){true, false, C, end - first, (int)s->v.rows, 1, s->v.x, C,
+                                       s->dqkv + first, wide, 0, s->v.dw + first, wide});
 }
 
 static void step(void *state, double seconds[2])
 {
     struct blas *s = state;
-    const struct bench_size *n = s->plan.size;
-    const struct bench_view *v = &s->v;
-    const int heads = n->B * n->H, last = (n->T - 1) / s->panel * s->panel, C = n->C, wide = 3 * C;
-    const int rows = (int)v->rows;
+    struct attn_threads *pool = s->workers > 1 ? s->plan.pool : NULL;
+    const int heads = s->plan.size->B * s->plan.size->H;
     const double start = bench_now();
 
-    s->gemm(&(struct bench_product){.M = rows,
-                                    .N = wide,
-                                    .K = C,
-                                    .alpha = 1,
-                                    .a = v->x,
-                                    .lda = C,
-                                    .b = v->w,
-                                    .ldb = wide,
-                                    .c = s->qkv,
-                                    .ldc = wide});
-    for (int head = 0; head < heads; head++)
-        for (int first = 0; first <= last; first += s->panel) {
-            const struct panel a = panel_at(s, head, first);
-            forward(s, &a);
-        }
+    attn_threads_run(pool, s->workers, project, s);
+    attn_threads_run(pool, heads, forward, s);
     const double middle = bench_now();
-    for (int head = 0; head < heads; head++)
-        for (int first = last; first >= 0; first -= s->panel) {
-            const struct panel a = panel_at(s, head, first);
-            backward(s, &a, first == last);
-        }
-    s->gemm(&(struct bench_product){.tb = true,
-                                    .M = rows,
-                                    .N = C,
-                                    .K = wide,
-                                    .alpha = 1,
-                                    .a = s->dqkv,
-                                    .lda = wide,
-                                    .b = v->w,
-                                    .ldb = wide,
-                                    .c = v->dx,
-                                    .ldc = C});
-    s->gemm(&(struct bench_product){.ta = true,
-                                    .M = C,
-                                    .N = wide,
-                                    .K = rows,
-                                    .alpha = 1,
-                                    .a = v->x,
-                                    .lda = C,
-                                    .b = s->dqkv,
-                                    .ldb = wide,
-                                    .c = v->dw,
-                                    .ldc = wide});
+    attn_threads_run(pool, heads, backward, s);
+    attn_threads_run(pool, s->workers, project_back, s);
+    attn_threads_run(pool, s->workers, weigh, s);
     seconds[0] = middle - start;
     seconds[1] = bench_now() - middle;
 }

@@ -35,6 +35,7 @@ struct bench_plan {
     bool causal;
     enum attn_way way; /* of our own layer */
     int threads;
+    struct attn_threads *pool;  /* so many, in the process of who takes part; NULL: one */
     double seconds;             /* for each who takes part */
     const char *python, *torch; /* the interpreter and the script of that peer */
 };

@@ -29,16 +29,8 @@ static void try_core(void *core, void *result)
     for (int i = 0; i < 2 * N * N; i++) a[i] = (attn_real)(i % 7) - 3;
     for (int i = 0; i < TIMES; i++) {
         const double start = bench_now();
-        gemm(&(struct bench_product){.M = N,
-                                     .N = N,
-                                     .K = N,
-                                     .alpha = 1,
-                                     .a = a,
-                                     .lda = N,
-                                     .b = a + N * N,
-                                     .ldb = N,
-                                     .c = a + 2 * N * N,
-                                     .ldc = N});
+        gemm(&(struct bench_product){false, false, N, N, N, 1, a, N, a + N * N, N, 0, a + 2 * N * N,
+                                     N});
         const double rate = 2.0 * N * N * N / (bench_now() - start);
         if (rate > t->rate) t->rate = rate;
     }

@@ -9,13 +9,17 @@
 
 /* C <- alpha A B + beta C, row-major: A (M,K) or, transposed, (K,M); B (K,N) or
  * (N,K); C (M,N). ld: from one row to the next. */
-struct bench_product {
+struct bench_product { /* in the order that the BLAS made usual */
     bool ta, tb;
     int M, N, K;
-    attn_real alpha, beta;
-    const attn_real *a, *b;
+    attn_real alpha;
+    const attn_real *a;
+    int lda;
+    const attn_real *b;
+    int ldb;
+    attn_real beta;
     attn_real *c;
-    int lda, ldb, ldc;
+    int ldc;
 };
 typedef void bench_gemm(const struct bench_product *p);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "attn/kernels.h"
+#include "attn/threads.h"
 #include "bench_gemm.h"
 #include "bench_plot.h"
 #include "bench_report.h"
@@ -14,7 +15,7 @@
 
 #define PROGRAM "bench"
 
-enum bench_option { SIZE, ISA, WAY, SECONDS, JSON, PLOT, PEERS, PEER, PYTHON, TORCH };
+enum bench_option { SIZE, ISA, WAY, THREADS, SECONDS, JSON, PLOT, PEERS, PEER, PYTHON, TORCH };
 
 static const char *const ways[] = {
     [ATTN_WAY_CHOOSE] = "choose", [ATTN_WAY_PLAIN] = "plain", [ATTN_WAY_STREAMING] = "streaming"};
@@ -26,6 +27,7 @@ static const struct cli_option options[] = {
               what},
     [ISA] = {"isa", 0, "NAME", "generic, avx2 or avx512", "best", what},
     [WAY] = {"way", 0, "NAME", "choose, plain (keeps P) or streaming", "choose", what},
+    [THREADS] = {"threads", 0, "N", "for ours and for others", "1", what},
     [SECONDS] = {"seconds", 0, "S", "time for each row", "1", what},
     [JSON] = {"json", 0, NULL, "a JSON object a line", NULL, what},
     [PLOT] = {"plot", 0, "FILE", "draw FILE.png or FILE.svg, by gnuplot", NULL, what},
@@ -112,6 +114,8 @@ static const char *take(void *context, const struct cli_option *option, const ch
         if (cli_choice(&choice, option, value, ways, sizeof ways / sizeof *ways, e)) return e->text;
         b->plan.way = (enum attn_way)choice;
         return NULL;
+    case THREADS:
+        return cli_int(&b->plan.threads, option, value, 1, ATTN_THREADS_MOST, e);
     case SECONDS:
         return cli_number(&b->plan.seconds, option, value, DBL_MIN, 1e6, e);
     case JSON:

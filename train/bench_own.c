@@ -36,6 +36,7 @@ static const char *open_own(void **state, const struct bench_plan *plan, char wo
                                          .kind = attn_kind_find("dot"),
                                          .mask = {.causal = plan->causal},
                                          .way = plan->way,
+                                         .threads = plan->pool,
                                          .no_weights = true}}};
     *state = o;
     strcpy(words, attn_kernels_name());

@@ -92,6 +92,19 @@ static void add_sizes(struct attn_text *t, const struct bench_outcome *o, int n,
     attn_text_print(t, "end_of_sizes\n");
 }
 
+static void add_range(struct attn_text *t, const struct bench_outcome *o, int n)
+{
+    int shortest = 0, longest = 0;
+
+    for (int i = 0; i < n; i++) {
+        const int T = o[i].plan.size->T;
+        if (!(o[i].plan.size->groups & BENCH_LENGTHS)) continue;
+        if (!shortest || T < shortest) shortest = T;
+        if (T > longest) longest = T;
+    }
+    attn_text_print(t, "shortest = %d.0\nlongest = %d.0\n", shortest, longest);
+}
+
 /* "T MILLISECONDS MB" lines for a name and a mask, as $length_P_CAUSAL; returns how many. */
 static int add_length(struct attn_text *t, const struct bench_outcome *o, int n, const char *name,
                       int p, int causal)
@@ -135,11 +148,22 @@ static const char *draw(const char *file, struct attn_text *t, const char *scrip
     return wrong;
 }
 
+/* Whoever else is in the picture, each has a colour of its own. */
+static int tint(const char *name)
+{
+    int i = 0;
+
+    while (bench_layer_peers[i] && strcmp(bench_layer_peers[i]->name, name) != 0) i++;
+    return i + 1;
+}
+
 static void add_names(struct attn_text *t, const char *const *name, int names,
                       const struct bench_outcome *o)
 {
-    attn_text_print(t, "who = %d\narray name[%d]\n", names, names);
-    for (int p = 0; p < names; p++) attn_text_print(t, "name[%d] = '%s'\n", p + 1, name[p]);
+    attn_text_print(t, "who = %d\narray name[%d]\narray tint[%d]\n", names, names, names);
+    for (int p = 0; p < names; p++)
+        attn_text_print(t, "name[%d] = '%s'\ntint[%d] = %d\n", p + 1, name[p], p + 1,
+                        tint(name[p]));
     attn_text_print(t, "machine = '%s, %d thread%s'\n", attn_kernels_name(), o->plan.threads,
                     o->plan.threads > 1 ? "s" : "");
 }
@@ -165,6 +189,7 @@ const char *bench_plot(const char *file, const struct bench_outcome *outcome, in
     wrong = draw(file, &sizes, sizes_script, e);
     attn_text_free(&sizes);
     add_names(&length, name, names, outcome);
+    add_range(&length, outcome, n);
     for (int p = 0; p < names; p++)
         for (int causal = 0; causal < 2; causal++) {
             const int count = add_length(&length, outcome, n, name[p], p, causal);

@@ -1,6 +1,7 @@
 #include "bench_serve.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +12,41 @@
 #endif
 
 #include "attn/kernels.h"
+#include "attn/threads.h"
 
 enum { BURSTS = 10 };
 
-double bench_peak(int threads, int bursts)
+/* One burst of all threads: none begins before all are awake. */
+struct burst {
+    int threads, awake;
+    double begin[ATTN_THREADS_MOST], end[ATTN_THREADS_MOST], operations;
+};
+
+static void burst_task(void *context, int index, int worker)
+{
+    struct burst *b = context;
+
+    (void)worker;
+    __atomic_add_fetch(&b->awake, 1, __ATOMIC_ACQ_REL);
+    while (__atomic_load_n(&b->awake, __ATOMIC_ACQUIRE) < b->threads) sched_yield();
+    b->begin[index] = bench_now();
+    const double operations = attn_kernels_multiply_adds(b->threads > 1 ? 200000 : 20000);
+    b->end[index] = bench_now();
+    if (index == 0) b->operations = b->threads * operations;
+}
+
+double bench_peak(struct attn_threads *pool, int bursts)
 {
     double best = 0;
 
-    (void)threads;
     for (int i = 0; i < bursts; i++) {
-        const double start = bench_now(), operations = attn_kernels_multiply_adds(20000);
-        const double rate = operations / (bench_now() - start);
+        struct burst b = {.threads = attn_threads_count(pool)};
+        attn_threads_run(pool, b.threads, burst_task, &b);
+        for (int k = 1; k < b.threads; k++) {
+            if (b.begin[k] < b.begin[0]) b.begin[0] = b.begin[k];
+            if (b.end[k] > b.end[0]) b.end[0] = b.end[k];
+        }
+        const double rate = b.operations / (b.end[0] - b.begin[0]);
         if (rate > best) best = rate;
     }
     return best;
@@ -88,7 +113,7 @@ static void answer(const struct served *s, const struct bench_plan *plan, const 
 {
     const int n = atoi(line);
 
-    if (strcmp(line, "peak\n") == 0) fprintf(s->out, "%.0f\n", bench_peak(plan->threads, BURSTS));
+    if (strcmp(line, "peak\n") == 0) fprintf(s->out, "%.0f\n", bench_peak(plan->pool, BURSTS));
     for (int i = 0; i < n; i++) {
         double seconds[2];
         s->peer->step(s->state, seconds);
@@ -102,18 +127,22 @@ void bench_serve(const struct bench_peer *peer, const struct bench_plan *plan,
 {
     struct served s = {.peer = peer, .work = work, .in = fdopen(in, "r"), .out = fdopen(out, "w")};
     char words[BENCH_WORDS] = "", line[32];
+    struct bench_plan with_pool = *plan;
     struct attn_error e;
+    bool failed = false;
 
-    if (s.in && s.out && peer->open(&s.state, plan, words, &e))
+    if (plan->threads > 1) failed = attn_threads_new(&with_pool.pool, plan->threads, &e) != NULL;
+    if (s.in && s.out && (failed || peer->open(&s.state, &with_pool, words, &e)))
         fprintf(s.out, "absent %s\n", e.text);
     else if (s.in && s.out) {
         fprintf(s.out, "ready %s\n", words);
         fflush(s.out);
         if (begin(&s))
             while (fgets(line, sizeof line, s.in) && strcmp(line, "end\n") != 0)
-                answer(&s, plan, line);
+                answer(&s, &with_pool, line);
     }
     if (s.state) peer->close(s.state);
+    attn_threads_free(with_pool.pool);
     attn_free(s.input);
     attn_free(s.result);
     if (s.in) fclose(s.in);

@@ -8,8 +8,8 @@
 void bench_serve(const struct bench_peer *peer, const struct bench_plan *plan,
                  const struct bench_work *work, int in, int out);
 
-/* Multiply-adds that so many threads do at once in registers, operations per second:
+/* Multiply-adds in registers, by all threads of the pool at once: operations per second,
  * the best of many short bursts, because one that was interrupted tells nothing. */
-double bench_peak(int threads, int bursts);
+double bench_peak(struct attn_threads *pool, int bursts);
 
 #endif

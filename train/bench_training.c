@@ -7,6 +7,7 @@
 #include "attn/clip.h"
 #include "attn/cross_entropy.h"
 #include "attn/kernels.h"
+#include "attn/threads.h"
 #include "attn/trainer.h"
 #include "bench_worker.h"
 
@@ -15,12 +16,13 @@ const char *const bench_training_part_names[BENCH_TRAINING_PARTS] = {
     [BENCH_BACKWARD] = "backward",    [BENCH_CLIP] = "clip",       [BENCH_OPTIMIZER] = "optimizer",
     [BENCH_EVALUATION] = "evaluation"};
 
-static const char *open_trainer(struct attn_trainer *t, struct attn_error *e)
+static const char *open_trainer(struct attn_trainer *t, struct attn_threads *pool,
+                                struct attn_error *e)
 {
     struct attn_settings s;
 
     attn_settings_default(&s, attn_task_find("recall"));
-    return attn_trainer_open(t, &s, NULL, e);
+    return attn_trainer_open(t, &s, NULL, pool, e);
 }
 
 static void fill_batch(struct attn_trainer *t, long step)
@@ -40,7 +42,7 @@ const char *bench_training_work(struct bench_work *work, struct attn_error *e)
     struct attn_trainer t;
 
     *work = (struct bench_work){0};
-    if (open_trainer(&t, e)) return e->text;
+    if (open_trainer(&t, NULL, e)) return e->text;
     fill_batch(&t, 1);
     const struct attn_batch *b = &t.batch;
     const size_t tokens = (size_t)b->B * (size_t)b->T, weights = t.model.count * sizeof *t.model.w;
@@ -66,7 +68,7 @@ const char *bench_training_words(char words[BENCH_WORDS], struct attn_error *e)
     char epsilon[ATTN_NUMBER_SIZE];
     struct attn_trainer t;
 
-    if (open_trainer(&t, e)) return e->text;
+    if (open_trainer(&t, NULL, e)) return e->text;
     const struct attn_settings *s = &t.settings;
     snprintf(words, BENCH_WORDS,
              "B=%d T=%d fields=%d vocabulary=%d C=%d H=%d outputs=%d lr=%s beta1=%s beta2=%s "
@@ -83,6 +85,7 @@ const char *bench_training_words(char words[BENCH_WORDS], struct attn_error *e)
 /* Our own part: the trainer as `train` uses it. */
 struct own {
     struct attn_trainer trainer;
+    struct attn_threads *pool;
     attn_real *result;
 };
 
@@ -91,9 +94,9 @@ static const char *open_own(void **state, const struct bench_plan *plan, char wo
 {
     struct own *o = attn_alloc(1, sizeof *o);
 
-    (void)plan;
     *state = o;
     if (!o) return attn_fail_memory(e, "recall");
+    o->pool = plan->pool;
     strcpy(words, attn_kernels_name());
     return NULL;
 }
@@ -104,7 +107,7 @@ static const char *begin(void *state, void *input, attn_real *result, struct att
 
     (void)input; /* it draws the same by itself */
     o->result = result;
-    return open_trainer(&o->trainer, e);
+    return open_trainer(&o->trainer, o->pool, e);
 }
 
 static void step(void *state, double seconds[2])
@@ -195,10 +198,11 @@ static void split_apart(void *context, void *result)
 {
     const struct bench_plan *plan = context;
     struct bench_split *split = result;
+    struct attn_threads *pool;
     struct attn_trainer t;
     struct attn_error e;
 
-    if (open_trainer(&t, &e)) return;
+    if (attn_threads_new(&pool, plan->threads, &e) || open_trainer(&t, pool, &e)) return;
     const size_t n = (size_t)t.batch.B * (size_t)t.batch.T * (size_t)t.settings.model.outputs;
     struct stopwatch w = {.t = &t, .p = attn_alloc(2 * n, sizeof *w.p)};
     if (!w.p) return;

@@ -12,6 +12,7 @@
 #include "attn/position.h"
 #include "attn/run.h"
 #include "attn/threads.h"
+#include "beside.h"
 #include "cli.h"
 
 static const char RUN[] = "Run";
@@ -314,22 +315,10 @@ int train_options_read(struct train_options *o, const char *program, int argc, c
 
 const char *train_data_path(const struct train_options *o, char path[ATTN_DATA_PATH + 64])
 {
-    static const char *const beside[] = {"../data", "../share/attn"};
+    static const char *const folders[] = {"../data", "../share/attn", NULL};
     const char *name = o->settings.data;
-    char program[ATTN_DATA_PATH], *slash;
-    ssize_t n;
 
-    if (!name[0] || strchr(name, '/') || access(name, F_OK) == 0) return name[0] ? name : NULL;
-    n = readlink("/proc/self/exe", program, sizeof program - 32);
-    if (n <= 0) return name;
-    program[n] = '\0';
-    slash = strrchr(program, '/');
-    if (!slash) return name;
-    *slash = '\0';
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        const int length =
-            snprintf(path, ATTN_DATA_PATH + 64, "%s/%s/%s", program, beside[i], name);
-        if (length < ATTN_DATA_PATH + 64 && access(path, F_OK) == 0) return path;
-    }
-    return name;
+    if (!name[0]) return NULL;
+    if (strchr(name, '/')) return name;
+    return find_beside(path, ATTN_DATA_PATH + 64, name, name, folders) ? path : name;
 }
