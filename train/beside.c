@@ -4,22 +4,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attn/file.h"
+
+/* The folder that the program lies in; false where the system does not tell. */
+static bool own_folder(char *folder, size_t size)
+{
+    const ssize_t n = readlink("/proc/self/exe", folder, size - 1);
+    char *slash;
+
+    folder[n > 0 ? n : 0] = '\0';
+    slash = strrchr(folder, '/');
+    if (slash) *slash = '\0';
+    return slash != NULL;
+}
+
 bool find_beside(char *path, size_t size, const char *here, const char *name,
                  const char *const *folders)
 {
-    char program[4096], *slash;
-    ssize_t n;
+    char own[4096], folder[4096];
 
-    if (access(here, F_OK) != 0) {
-        n = readlink("/proc/self/exe", program, sizeof program - 1);
-        program[n > 0 ? n : 0] = '\0';
-        slash = strrchr(program, '/');
-        for (; slash && *folders; folders++) {
-            const int length =
-                snprintf(path, size, "%.*s/%s/%s", (int)(slash - program), program, *folders, name);
-            if (length > 0 && (size_t)length < size && access(path, F_OK) == 0) return true;
-        }
-    }
+    if (access(here, F_OK) != 0 && own_folder(own, sizeof own))
+        for (; *folders; folders++)
+            if (attn_path_join(folder, sizeof folder, own, *folders) &&
+                attn_path_join(path, size, folder, name) && access(path, F_OK) == 0)
+                return true;
     snprintf(path, size, "%s", here);
     return access(here, F_OK) == 0;
 }
