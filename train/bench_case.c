@@ -60,8 +60,8 @@ const char *bench_layer_work(struct bench_work *work, const struct bench_plan *p
                              struct attn_error *e)
 {
     const struct bench_size *s = plan->size;
-    const struct bench_view sizes = bench_layer_view(s, NULL, NULL);
-    const size_t n = sizes.rows * sizes.width, square = sizes.square;
+    const size_t width = (size_t)s->C, square = width * width;
+    const size_t n = (size_t)s->B * (size_t)s->T * width;
 
     *work = (struct bench_work){
         .input_bytes = (2 * n + 3 * square) * sizeof(attn_real),
@@ -69,10 +69,10 @@ const char *bench_layer_work(struct bench_work *work, const struct bench_plan *p
         .part = {{"out", n}, {"dx", n}, {"dW_Q", square}, {"dW_K", square}, {"dW_V", square}}};
     work->input = attn_alloc(work->input_bytes, 1);
     if (!work->input) return attn_fail_memory(e, s->name);
-    const struct bench_view v = bench_layer_view(s, work->input, NULL);
-    fill(v.x, n, 0, 1);
-    fill(v.dout, n, 1, 1);
-    fill(v.w, 3 * square, 2, 1 / sqrt((double)s->C));
+    attn_real *x = work->input;
+    fill(x, n, 0, 1);
+    fill(x + n, n, 1, 1);
+    fill(x + 2 * n, 3 * square, 2, 1 / sqrt((double)s->C));
     return NULL;
 }
 
