@@ -44,7 +44,8 @@ const char *bench_openblas_load(bench_gemm **gemm, int threads, char words[BENCH
     static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib",
                                         NULL};
     static const char *const parallel[] = {"serial", "pthreads", "OpenMP"};
-    char *(*core)(void), *(*config)(void);
+    char *(*core)(void);
+    char *(*config)(void);
     int (*kind)(void);
     void *library;
 

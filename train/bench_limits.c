@@ -40,10 +40,11 @@ static void measure_exp(void *context, void *result)
     enum { N = 4096, AGAIN = 16 }; /* stays in the first-level cache */
     const struct question *q = context;
     const double end = bench_now() + q->seconds;
-    attn_real *x = attn_alloc(2 * N, sizeof *x), *y = x + N;
+    attn_real *x = attn_alloc(2 * N, sizeof *x);
     double best = 0;
 
     if (!x) return;
+    attn_real *const y = x + N;
     for (int i = 0; i < N; i++) x[i] = -(attn_real)(i % 200) / 10;
     do {
         const double start = bench_now();
@@ -89,13 +90,13 @@ static void measure_triad(void *context, void *result)
     const double end = bench_now() + q->seconds;
     const size_t n = triad_elements();
     attn_real *a = attn_alloc(3 * n, sizeof *a);
-    struct triad t = {a, a + n, a + 2 * n, n, q->threads};
     struct attn_threads *pool;
     struct attn_error e;
     double best = 0;
     int rounds = 0;
 
     if (!a || attn_threads_new(&pool, q->threads, &e)) return;
+    struct triad t = {a, a + n, a + 2 * n, n, q->threads};
     do {
         const double start = bench_now();
         attn_threads_run(pool, q->threads, triad_task, &t);
