@@ -19,10 +19,9 @@ static void limit_set(void)
 
 static const char *become(const struct bench_plan *plan, struct attn_error *e)
 {
-    char sizes[BENCH_WORDS], threads[16];
-    char *python = strdup(plan->python), *script = strdup(plan->torch);
+    char sizes[BENCH_WORDS], threads[16], script[4096];
 
-    if (!python || !script) return attn_fail_memory(e, "names");
+    snprintf(script, sizeof script, "%s", plan->torch);
     if (access(script, R_OK)) return attn_fail(e, ATTN_BAD_INPUT, "no script peer_torch.py");
     if (plan->size)
         snprintf(sizes, sizeof sizes, "B=%d T=%d C=%d H=%d causal=%d", plan->size->B, plan->size->T,
@@ -41,8 +40,8 @@ static const char *become(const struct bench_plan *plan, struct attn_error *e)
     snprintf(threads, sizeof threads, "%d", plan->threads);
     bench_library_threads(plan->threads);
     limit_set();
-    execv(python, argv);
-    return attn_fail(e, ATTN_BAD_INPUT, "%s: %s", python, strerror(errno));
+    execv(plan->python, argv);
+    return attn_fail(e, ATTN_BAD_INPUT, "%s: %s", plan->python, strerror(errno));
 }
 
 const struct bench_peer bench_torch = {.name = "torch",
