@@ -103,9 +103,11 @@ void attn_model_backward(struct attn_model *m, const struct attn_batch *b, attn_
 void attn_model_zero(struct attn_model *m); /* g <- 0 */
 
 /* Of the last forward: the readout (B, T, outputs), (B, outputs) when pooled;
- * and P of a layer (B, H, T, T). Valid until the next forward. */
+ * and of a layer P (B, H, T, T) and the log-sum-exp of its scores (B, H, T).
+ * Valid until the next forward. */
 const attn_real *attn_model_output(const struct attn_model *m);
 const attn_real *attn_model_weights(const struct attn_model *m, int layer);
+const attn_real *attn_model_lse(const struct attn_model *m, int layer);
 
 #ifdef __cplusplus
 }

@@ -7,11 +7,12 @@
 #define ATTN_TRAINER_H
 
 #include "attn/batch.h"
-#include "attn/loss.h"
+#include "attn/metrics.h"
 #include "attn/model.h"
 #include "attn/optimizer.h"
 #include "attn/schedule.h"
 #include "attn/settings.h"
+#include "attn/spectrum.h"
 #include "attn/task.h"
 
 #ifdef __cplusplus
@@ -19,10 +20,21 @@ extern "C" {
 #endif
 
 /* What an evaluation set says. target_mass is that of the best layer and head;
- * NAN (and layer, head 0) where no target is known. */
+ * NAN (and layer, head 0) where no target is known. entropy is normalized, the
+ * mean over layers and heads; NAN where no query has a choice. */
 struct attn_scores {
-    double loss, accuracy, target_mass;
+    double loss, accuracy, target_mass, entropy;
     int layer, head;
+};
+
+/* Of one head, its columns of W_Q, W_K and W_V in this order; heads that share a key head
+ * share its numbers. */
+enum { ATTN_HEAD_MATRICES = 3 };
+struct attn_head_state {
+    double norm[ATTN_HEAD_MATRICES];      /* ||W||_F */
+    double grad_norm[ATTN_HEAD_MATRICES]; /* before clipping */
+    double update[ATTN_HEAD_MATRICES];    /* ||W_t - W_(t-1)|| / ||W_(t-1)|| */
+    struct attn_spectrum spectrum; /* of W_Q W_K^T; NAN: no such product, or too large to log */
 };
 
 struct attn_trainer {
@@ -31,14 +43,16 @@ struct attn_trainer {
     struct attn_model model;
     const struct attn_optimizer *optimizer;
     const struct attn_schedule *schedule;
-    attn_real *moment[2];         /* as long as model.w; NULL where the optimizer has none */
-    struct attn_batch batch;      /* of the last step */
-    struct attn_batch evaluation; /* the fixed evaluation set */
-    struct attn_batch probe;      /* the sequences whose attention is kept */
-    struct attn_loss *mass;       /* (layers, heads): room for evaluation */
-    long step;                    /* steps done */
-    double loss, grad_norm, lr;   /* of the last step; grad_norm before clipping */
-    void *block;                  /* what attn_trainer_close gives back */
+    attn_real *moment[2];          /* as long as model.w; NULL where the optimizer has none */
+    struct attn_batch batch;       /* of the last step */
+    struct attn_batch evaluation;  /* the fixed evaluation set */
+    struct attn_batch probe;       /* the sequences whose attention is kept */
+    struct attn_head_sums *maps;   /* (layers, heads): of the last evaluation */
+    struct attn_head_state *state; /* (layers, heads): of the last logged step */
+    struct attn_heads_room *room;  /* src/learn/trainer_heads.h */
+    long step;                     /* steps done */
+    double loss, grad_norm, lr;    /* of the last step; grad_norm before clipping */
+    void *block;                   /* what attn_trainer_close gives back */
 };
 
 /* Opens the task (its data from data_path, NULL: settings->data), builds the
@@ -54,8 +68,16 @@ void attn_trainer_close(struct attn_trainer *t);
  * gradient is not finite. */
 bool attn_trainer_step(struct attn_trainer *t);
 
-/* Loss, accuracy and target mass on the evaluation set, in chunks of the batch size. */
+/* Whether `step` is one that a log has a row of: the first, the last, and every log_every-th.
+ * Only these leave gradients and updates in t->state. */
+bool attn_trainer_logs(const struct attn_trainer *t, long step);
+
+/* Loss, accuracy and attention on the evaluation set, in chunks of the batch size: over the
+ * queries that have a target. */
 struct attn_scores attn_trainer_evaluate(struct attn_trainer *t);
+
+/* Norms and spectra of the present weights, into t->state. */
+void attn_trainer_weigh(struct attn_trainer *t);
 
 /* The probe's attention, float32 (sequences, layers, heads, T, T), into p. */
 void attn_trainer_attention(struct attn_trainer *t, float *p);

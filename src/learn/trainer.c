@@ -6,7 +6,7 @@
 #include "attn/clip.h"
 #include "attn/embedding.h"
 #include "attn/file.h"
-#include "attn/metrics.h"
+#include "trainer_heads.h"
 
 enum { LARGEST_FILE = 1 << 30 };
 
@@ -62,8 +62,7 @@ static void place(struct attn_trainer *t, struct attn_arena *arena, struct attn_
     t->batch = attn_batch_take(arena, s->batch, T, fields, 0, 0);
     t->evaluation = attn_batch_take(arena, s->eval_size, T, fields, 0, 0);
     t->probe = attn_batch_take(arena, s->probes, T, fields, 0, 0);
-    t->mass = attn_arena_take(arena, attn_size_mul((size_t)s->model.layers, (size_t)s->model.heads),
-                              sizeof *t->mass);
+    attn_heads_place(t, arena);
 }
 
 static const char *build(struct attn_trainer *t, struct attn_threads *threads, struct attn_error *e)
@@ -113,11 +112,17 @@ void attn_trainer_close(struct attn_trainer *t)
     *t = (struct attn_trainer){0};
 }
 
+bool attn_trainer_logs(const struct attn_trainer *t, long step)
+{
+    return step == 1 || step == t->settings.steps || step % t->settings.log_every == 0;
+}
+
 bool attn_trainer_step(struct attn_trainer *t)
 {
     const struct attn_settings *s = &t->settings;
     struct attn_model *m = &t->model;
     const long step = t->step + 1;
+    const bool logs = attn_trainer_logs(t, step);
     struct attn_loss loss;
 
     attn_dataset_fill(&t->data, &t->batch, (uint64_t)s->seed, ATTN_STREAM_TRAIN, (uint32_t)step);
@@ -125,10 +130,12 @@ bool attn_trainer_step(struct attn_trainer *t)
     attn_model_zero(m);
     attn_model_backward(m, &t->batch, loss.count ? (attn_real)(1 / (double)loss.count) : 0);
     t->loss = attn_loss_mean(loss);
+    if (logs) attn_heads_before_step(t);
     t->grad_norm = attn_clip(m->g, m->count, s->clip);
     t->lr = s->lr * attn_schedule_share(t->schedule, step, s->warmup, s->steps);
     if (!isfinite(t->loss) || !isfinite(t->grad_norm)) return false;
     t->optimizer->step(m->w, m->g, t->moment, m->count, t->lr, step, &s->optimize);
+    if (logs) attn_heads_after_step(t);
     t->step = step;
     return true;
 }
@@ -153,34 +160,6 @@ static long count_right(const struct attn_trainer *t, const struct attn_batch *b
     return right;
 }
 
-static void add_mass(struct attn_trainer *t, const struct attn_batch *b)
-{
-    const int H = t->settings.model.heads;
-
-    for (int l = 0; l < t->settings.model.layers; l++)
-        for (int h = 0; h < H; h++) {
-            const struct attn_loss part = attn_target_mass(attn_model_weights(&t->model, l),
-                                                           b->right, h, b->B, H, b->T, b->T);
-            struct attn_loss *sum = &t->mass[l * H + h];
-            sum->sum += part.sum;
-            sum->count += part.count;
-        }
-}
-
-static void best_mass(const struct attn_trainer *t, struct attn_scores *scores)
-{
-    const int H = t->settings.model.heads;
-
-    scores->target_mass = (double)NAN;
-    for (int i = 0; t->data.has_right && i < t->settings.model.layers * H; i++) {
-        const double mass = attn_loss_mean(t->mass[i]);
-        if (i && !(mass > scores->target_mass)) continue;
-        scores->target_mass = mass;
-        scores->layer = i / H;
-        scores->head = i % H;
-    }
-}
-
 /* The sequences first .. of a set that fit the model at once. */
 static struct attn_batch chunk(const struct attn_trainer *t, const struct attn_batch *set,
                                int first)
@@ -197,18 +176,18 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
     struct attn_loss loss = {0};
     long right = 0;
 
-    memset(t->mass, 0, heads * sizeof *t->mass);
+    memset(t->maps, 0, heads * sizeof *t->maps);
     for (int first = 0; first < t->evaluation.B; first += t->model.B) {
         const struct attn_batch b = chunk(t, &t->evaluation, first);
         const struct attn_loss part = attn_model_forward(&t->model, &b);
         loss.sum += part.sum;
         loss.count += part.count;
         right += count_right(t, &b);
-        if (t->data.has_right) add_mass(t, &b);
+        attn_heads_add_maps(t, &b);
     }
     scores.loss = attn_loss_mean(loss);
     scores.accuracy = loss.count ? (double)right / (double)loss.count : 0;
-    best_mass(t, &scores);
+    attn_heads_score(t, &scores);
     return scores;
 }
 

@@ -229,10 +229,23 @@ const attn_real *attn_model_output(const struct attn_model *m)
     return readout(m).value;
 }
 
-const attn_real *attn_model_weights(const struct attn_model *m, int layer)
+static const struct attn_operation *attention_of(const struct attn_model *m, int layer)
 {
     for (int i = 0; i < m->operations; i++)
-        if (m->operation[i].type == &attn_op_attention && layer-- == 0)
-            return m->operation[i].saved.core.p;
+        if (m->operation[i].type == &attn_op_attention && layer-- == 0) return &m->operation[i];
     return NULL;
+}
+
+const attn_real *attn_model_weights(const struct attn_model *m, int layer)
+{
+    const struct attn_operation *o = attention_of(m, layer);
+
+    return o ? o->saved.core.p : NULL;
+}
+
+const attn_real *attn_model_lse(const struct attn_model *m, int layer)
+{
+    const struct attn_operation *o = attention_of(m, layer);
+
+    return o ? o->saved.core.lse : NULL;
 }
