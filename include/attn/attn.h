@@ -24,6 +24,7 @@
 #include "attn/model.h"
 #include "attn/mse.h"
 #include "attn/npy.h"
+#include "attn/npy_append.h"
 #include "attn/optimizer.h"
 #include "attn/phase.h"
 #include "attn/pool.h"

@@ -164,8 +164,8 @@ static const char *parse_dictionary(struct reader *r, struct npy_header *h)
 }
 
 /* An axis of no elements does not hide that the others are impossible. */
-static const char *check_size(struct npy_header *h, size_t file_size, const char *name,
-                              struct attn_error *e)
+static const char *check_size(struct npy_header *h, size_t file_size, bool growing,
+                              const char *name, struct attn_error *e)
 {
     size_t elements = 1, rest = file_size - h->data_begin;
 
@@ -176,14 +176,15 @@ static const char *check_size(struct npy_header *h, size_t file_size, const char
     }
     if (attn_size_mul(elements, sizeof(double)) > PTRDIFF_MAX)
         return attn_fail(e, ATTN_BAD_INPUT, "%.350s: a shape larger than the address space", name);
-    if (h->count * (size_t)h->width == rest) return NULL;
+    const size_t wanted = h->count * (size_t)h->width;
+    if (rest == wanted || (growing && rest > wanted)) return NULL;
     return attn_fail(e, ATTN_BAD_INPUT,
                      "%.350s: %zu bytes behind the header, expected %zu (%zu elements of %d)", name,
-                     rest, h->count * (size_t)h->width, h->count, h->width);
+                     rest, wanted, h->count, h->width);
 }
 
-const char *attn_npy_header_parse(struct npy_header *h, const unsigned char *bytes, size_t n,
-                                  size_t file_size, const char *name, struct attn_error *e)
+static const char *parse(struct npy_header *h, const unsigned char *bytes, size_t n,
+                         size_t file_size, bool growing, const char *name, struct attn_error *e)
 {
     struct reader r = {.name = name, .e = e};
     size_t length = 0;
@@ -207,7 +208,20 @@ const char *attn_npy_header_parse(struct npy_header *h, const unsigned char *byt
     r.end = r.start + length;
     h->data_begin = r.offset + length;
     wrong = parse_dictionary(&r, h);
-    return wrong ? wrong : check_size(h, file_size, name, e);
+    return wrong ? wrong : check_size(h, file_size, growing, name, e);
+}
+
+const char *attn_npy_header_parse(struct npy_header *h, const unsigned char *bytes, size_t n,
+                                  size_t file_size, const char *name, struct attn_error *e)
+{
+    return parse(h, bytes, n, file_size, false, name, e);
+}
+
+const char *attn_npy_header_parse_growing(struct npy_header *h, const unsigned char *bytes,
+                                          size_t n, size_t file_size, const char *name,
+                                          struct attn_error *e)
+{
+    return parse(h, bytes, n, file_size, true, name, e);
 }
 
 /* As NumPy writes it: room for 21 digits of the first axis, so that an array

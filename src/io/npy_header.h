@@ -28,6 +28,11 @@ struct npy_header {
 ATTN_MUST_CHECK const char *attn_npy_header_parse(struct npy_header *h, const unsigned char *bytes,
                                                   size_t n, size_t file_size, const char *name,
                                                   struct attn_error *e);
+/* The same for a file that may still be written: there may be more behind the elements. */
+ATTN_MUST_CHECK const char *attn_npy_header_parse_growing(struct npy_header *h,
+                                                          const unsigned char *bytes, size_t n,
+                                                          size_t file_size, const char *name,
+                                                          struct attn_error *e);
 
 /* Appends a version 1 header for float elements of `width` bytes. */
 void attn_npy_header_write(struct attn_text *t, int width, int rank, const size_t *shape);
