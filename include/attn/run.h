@@ -2,16 +2,33 @@
  *
  *   config.json              every setting that decides the numbers
  *   metrics.tsv              a row per logged step, appended as it goes
+ *   heads.tsv                a row per logged step, layer and head, likewise
+ *   attention.npy            (frames, sequences, layers, heads, Tq, Tk) float32:
+ *                            the maps of the probes, appended as it goes
+ *   frames.tsv               the step of each frame
+ *   probe.tsv                the probes: tokens, right keys, keys that may be seen
  *   checkpoint.safetensors   where to go on
- *   attention.npy            (frames, sequences, layers, heads, Tq, Tk) float32
- *   frames.tsv, probe.tsv    the step of each frame; the tokens of each sequence
  *   result.json              one line, written last: its presence means finished
  *
  * A run that was stopped goes on from its checkpoint and ends with the bytes
- * of one that never was. The directory is locked while a run is open. */
+ * of one that never was. The directory is locked while a run is open.
+ *
+ * heads.tsv, of one head h: entropy to score_max and normalized_entropy to
+ * jacobian_norm are means over the queries of the evaluation set that have a
+ * target (metrics.h); norms, gradients before clipping and ||W_t - W_(t-1)|| /
+ * ||W_(t-1)|| of the last step are of the head's columns of W_Q, W_K, W_V, the
+ * key head's where heads share one; sigma_max to effective_rank are of
+ * W_Q W_K^T, or W_Q M W_K^T (spectrum.h), nan for kinds that score no such
+ * product and for heads of more than 256 singular values.
+ *
+ * Frames: with map_every = N at steps 0, N, 2N, ... and the last; 0: at the last
+ * alone; -1: at every step first and then ever more rarely, s + s / d after s,
+ * with d such that it comes to about 100 frames, or to 256 MB where fewer
+ * frames fill these. What is recorded changes no number of the training. */
 #ifndef ATTN_RUN_H
 #define ATTN_RUN_H
 
+#include "attn/npy_append.h"
 #include "attn/trainer.h"
 
 #ifdef __cplusplus
@@ -22,14 +39,18 @@ enum { ATTN_RUN_PATH = 3072 };
 
 struct attn_run {
     char directory[ATTN_RUN_PATH];
-    struct attn_trainer trainer; /* of a run found finished: as before its first step */
-    struct attn_scores scores;   /* of the last evaluation */
-    bool evaluated;              /* at the present step */
-    bool finished;               /* result.json is there */
-    enum attn_fault fault;       /* finished: ATTN_FINE, or ATTN_DIVERGED */
-    struct attn_text result;     /* finished: its line */
-    long first_step;             /* steps that were done when it was opened */
-    int lock, metrics;           /* file descriptors */
+    struct attn_trainer trainer;      /* of a run found finished: as before its first step */
+    struct attn_scores scores;        /* of the last evaluation */
+    bool evaluated;                   /* at the present step */
+    bool finished;                    /* result.json is there */
+    enum attn_fault fault;            /* finished: ATTN_FINE, or ATTN_DIVERGED */
+    struct attn_text result;          /* finished: its line */
+    long first_step;                  /* steps that were done when it was opened */
+    int lock, metrics, heads, frames; /* file descriptors */
+    struct attn_npy_append maps;
+    float *map;      /* room for one frame */
+    long next_frame; /* the step of the next */
+    int density;     /* d above; 0: the first and the last step only */
 };
 
 /* The settings of a directory's config.json. */
@@ -49,14 +70,14 @@ void attn_run_close(struct attn_run *run);
 /* True when steps are left. */
 bool attn_run_more(const struct attn_run *run);
 
-/* One step; evaluates and appends a row when it is due (run->evaluated).
+/* One step; evaluates and appends rows when it is due (run->evaluated), and a frame.
  * A loss that is not finite: ATTN_DIVERGED, and attn_run_finish must follow. */
 ATTN_MUST_CHECK const char *attn_run_step(struct attn_run *run, struct attn_error *e);
 
 /* Writes the checkpoint. */
 ATTN_MUST_CHECK const char *attn_run_save(struct attn_run *run, struct attn_error *e);
 
-/* Saves, records the probes, writes result.json; `seconds` is the time that
+/* Saves, writes result.json; `seconds` is the time that
  * the steps of this process took. fault: ATTN_FINE or ATTN_DIVERGED, which
  * keeps the last good checkpoint. */
 ATTN_MUST_CHECK const char *attn_run_finish(struct attn_run *run, double seconds,

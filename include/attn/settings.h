@@ -38,6 +38,7 @@ struct attn_settings {
     char data[ATTN_DATA_PATH];         /* text: the file's name as given; "" for other tasks */
     char data_sha256[ATTN_SHA256_HEX]; /* of its contents; "" until it was read */
     int log_every, eval_size, probes;
+    int map_every; /* -1: denser at first */
 };
 
 enum attn_setting_type {

@@ -12,14 +12,13 @@
  *   effective_rank  exp(H(sigma / sum sigma)), from 1 to n
  *                   NAN, both, where W is 0
  * Method    With W_Q = Q_1 R_1 and W_K = Q_2 R_2 the values are those of the core
- *           R_1 M R_2^T, at most D x D. It is made triangular once more, with the
- *           largest column first, and its columns are turned against each other
- *           until all are orthogonal: their lengths are the values, the small
- *           ones too to nearly all digits (one-sided Jacobi).
- * Cost      2 D^2 (C + Cy) for the reduction and about 5 n^3 a sweep, of which
- *           4 to 8 are needed; nothing is allocated. Always in double.
- * Source    Hestenes 1958; Drmac & Veselic 2008 (triangular first). Effective
- *           rank: Roy & Vetterli 2007. Stable rank: Rudelson & Vershynin 2007. */
+ *           R_1 M R_2^T, at most D x D. Reflections from both sides make it
+ *           bidiagonal, then implicit QR steps diagonal. Values are right to
+ *           rounding of the largest.
+ * Cost      2 D^2 (C + Cy) + 2 D^3 for the core, 8/3 n^3 for the values; nothing is
+ *           allocated. Always in double.
+ * Source    Golub & Kahan 1965; Golub & Reinsch 1970. Effective rank: Roy &
+ *           Vetterli 2007. Stable rank: Rudelson & Vershynin 2007. */
 #ifndef ATTN_SPECTRUM_H
 #define ATTN_SPECTRUM_H
 

@@ -52,11 +52,10 @@ static bool exists(const struct attn_run *run, const char *name)
 
 /* All that a run leaves. The result goes first when a run starts anew: without
  * it nothing else counts as finished. */
-static const char *const run_files[] = {"result.json",   "checkpoint.safetensors",
-                                        "config.json",   "metrics.tsv",
-                                        "attention.npy", "frames.tsv",
-                                        "probe.tsv",     "loss.png",
-                                        "attention.png"};
+static const char *const run_files[] = {
+    "result.json", "checkpoint.safetensors", "config.json", "metrics.tsv",
+    "heads.tsv",   "attention.npy",          "frames.tsv",  "probe.tsv",
+    "loss.png",    "attention.png"};
 
 enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 
@@ -185,7 +184,9 @@ static const char *find_place(struct attn_run *run, struct attn_error *e)
     }
     if (wrong) return wrong;
     run->first_step = run->trainer.step;
-    return attn_run_open_metrics(run, e);
+    wrong = attn_run_open_metrics(run, e);
+    if (!wrong) wrong = attn_run_open_frames(run, e);
+    return wrong ? wrong : attn_run_record_frame(run, e);
 }
 
 const char *attn_run_open(struct attn_run *run, const char *directory,
@@ -194,7 +195,8 @@ const char *attn_run_open(struct attn_run *run, const char *directory,
 {
     const char *wrong;
 
-    *run = (struct attn_run){.lock = -1, .metrics = -1};
+    *run =
+        (struct attn_run){.lock = -1, .metrics = -1, .heads = -1, .frames = -1, .maps = {.fd = -1}};
     if (strlen(directory) >= sizeof run->directory)
         return attn_fail(e, ATTN_BAD_USAGE, "--out: a path of more than %zu bytes",
                          sizeof run->directory - 1);
@@ -212,9 +214,12 @@ void attn_run_close(struct attn_run *run)
 {
     attn_trainer_close(&run->trainer);
     attn_text_free(&run->result);
-    if (run->metrics >= 0) close(run->metrics);
-    if (run->lock >= 0) close(run->lock);
-    run->metrics = run->lock = -1;
+    attn_run_close_frames(run);
+    for (int i = 0; i < 4; i++) {
+        int *const fd[] = {&run->metrics, &run->heads, &run->frames, &run->lock};
+        if (*fd[i] >= 0) close(*fd[i]);
+        *fd[i] = -1;
+    }
 }
 
 bool attn_run_more(const struct attn_run *run)
@@ -222,14 +227,10 @@ bool attn_run_more(const struct attn_run *run)
     return !run->finished && run->trainer.step < run->trainer.settings.steps;
 }
 
-static bool is_due(const struct attn_trainer *t)
-{
-    return t->step == 1 || t->step == t->settings.steps || t->step % t->settings.log_every == 0;
-}
-
 const char *attn_run_step(struct attn_run *run, struct attn_error *e)
 {
     struct attn_trainer *t = &run->trainer;
+    const char *wrong = NULL;
 
     run->evaluated = false;
     if (!attn_trainer_step(t))
@@ -237,20 +238,22 @@ const char *attn_run_step(struct attn_run *run, struct attn_error *e)
                          "the loss or its gradient is not finite at step %ld: try a smaller "
                          "--lr or --init",
                          t->step + 1);
-    if (!is_due(t)) return NULL;
-    run->scores = attn_trainer_evaluate(t);
-    run->evaluated = true;
-    return attn_run_append_metrics(run, e);
+    if (attn_trainer_logs(t, t->step)) {
+        run->scores = attn_trainer_evaluate(t);
+        run->evaluated = true;
+        wrong = attn_run_append_metrics(run, e);
+    }
+    return wrong ? wrong : attn_run_record_frame(run, e);
 }
 
 const char *attn_run_save(struct attn_run *run, struct attn_error *e)
 {
     char path[ATTN_RUN_FILE];
+    const char *wrong = attn_run_sync_metrics(run, e);
 
-    /* Rows first: a checkpoint never knows more steps than metrics.tsv. */
-    if (fsync(run->metrics))
-        return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s/metrics.tsv: %s", run->directory,
-                         strerror(errno));
+    /* Rows and frames first: a checkpoint never knows of more steps than they do. */
+    if (!wrong) wrong = attn_run_sync_frames(run, e);
+    if (wrong) return wrong;
     attn_run_path(path, run, "checkpoint.safetensors");
     return attn_checkpoint_save(&run->trainer, path, e);
 }
@@ -264,7 +267,6 @@ const char *attn_run_finish(struct attn_run *run, double seconds, enum attn_faul
     if (fault == ATTN_FINE) {
         if (!run->evaluated) run->scores = attn_trainer_evaluate(&run->trainer);
         wrong = attn_run_save(run, e);
-        if (!wrong) wrong = attn_run_write_attention(run, e);
     }
     if (!wrong) wrong = attn_run_write_result(run, seconds, e);
     run->finished = !wrong;

@@ -1,78 +1,76 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "attn/file.h"
+/* metrics.tsv: a row per logged step; heads.tsv: one per layer and head of it. */
 #include "run_files.h"
 
-static const char HEADER[] =
-    "step\tloss\teval_loss\taccuracy\ttarget_mass\tlr\tgrad_norm\ttokens\n";
+static const char METRICS[] = "metrics.tsv", HEADS[] = "heads.tsv";
 
-enum { HEADER_BYTES = sizeof HEADER - 1, LARGEST_METRICS = 1 << 30 };
+static const char metrics_header[] =
+    "step\tloss\teval_loss\taccuracy\ttarget_mass\tlr\tgrad_norm\ttokens\tentropy\n";
+static const char heads_header[] =
+    "step\tlayer\thead\tentropy\teffective_keys\tmax_weight\ttarget_mass\tscore_variance\t"
+    "score_max\twq_norm\twk_norm\twv_norm\twq_grad_norm\twk_grad_norm\twv_grad_norm\twq_update\t"
+    "wk_update\twv_update\tsigma_max\tstable_rank\teffective_rank\tnormalized_entropy\t"
+    "argmax_accuracy\tjacobian_norm\n";
 
-static const char *write_all(const struct attn_run *run, const char *text, size_t n,
-                             struct attn_error *e)
+/* How many logged steps there are up to the trainer's. */
+static long logged_steps(const struct attn_trainer *t)
 {
-    while (n) {
-        const ssize_t written = write(run->metrics, text, n);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0)
-            return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s/metrics.tsv: %s", run->directory,
-                             strerror(errno));
-        text += written;
-        n -= (size_t)written;
-    }
-    return NULL;
-}
+    const long every = t->settings.log_every;
+    const bool first = t->step >= 1 && every > 1;
+    const bool last = t->step == t->settings.steps && t->step > 1 && t->step % every;
 
-/* The bytes to keep, behind the header: whole rows of steps up to `step`. */
-static size_t kept(const char *text, size_t size, long step)
-{
-    size_t end = HEADER_BYTES;
-
-    while (end < size) {
-        const char *line = text + end, *newline = memchr(line, '\n', size - end);
-        char *tab;
-        const long row = strtol(line, &tab, 10);
-        if (!newline || tab == line || *tab != '\t' || row > step) break;
-        end = (size_t)(newline - text) + 1;
-    }
-    return end;
-}
-
-/* The rows of a run that goes on belong to its result: without them it must not. */
-static const char *read_rows(size_t *keep, const char *path, long step, struct attn_error *e)
-{
-    char *text;
-    size_t size;
-    const char *wrong = attn_file_read(&text, &size, path, LARGEST_METRICS, e);
-
-    if (wrong) return wrong;
-    if (size < HEADER_BYTES || memcmp(text, HEADER, HEADER_BYTES))
-        wrong = attn_fail(e, ATTN_BAD_INPUT,
-                          "%.350s: line 1 is not the names of the columns that this program writes",
-                          path);
-    else
-        *keep = kept(text, size, step);
-    attn_free(text);
-    return wrong;
+    return t->step / every + first + last;
 }
 
 const char *attn_run_open_metrics(struct attn_run *run, struct attn_error *e)
 {
-    char path[ATTN_RUN_FILE];
-    size_t keep = 0;
-    const char *wrong = NULL;
+    const struct attn_model_settings *s = &run->trainer.settings.model;
+    const long steps = logged_steps(&run->trainer);
+    const struct attn_run_rows metrics = {METRICS, metrics_header, 0, steps};
+    const struct attn_run_rows heads = {HEADS, heads_header, 0, steps * s->layers * s->heads};
+    const char *wrong = attn_run_open_rows(&run->metrics, run, &metrics, e);
 
-    attn_run_path(path, run, "metrics.tsv");
-    if (run->trainer.step > 0) wrong = read_rows(&keep, path, run->trainer.step, e);
-    if (wrong) return wrong;
-    run->metrics = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (run->metrics < 0 || ftruncate(run->metrics, (off_t)keep))
-        return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s: %s", path, strerror(errno));
-    return keep ? NULL : write_all(run, HEADER, HEADER_BYTES, e);
+    return wrong ? wrong : attn_run_open_rows(&run->heads, run, &heads, e);
+}
+
+static void add_numbers(struct attn_text *row, const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        attn_text_print(row, "\t");
+        attn_text_number(row, x[i], ATTN_REAL_DIGITS);
+    }
+}
+
+static void add_head(struct attn_text *text, const struct attn_trainer *t, int layer, int head)
+{
+    const int i = layer * t->settings.model.heads + head;
+    const struct attn_head_metrics m = attn_head_mean(&t->maps[i]);
+    const struct attn_head_state *s = &t->state[i];
+    const double map[] = {m.entropy,     m.effective_keys, m.max_weight,
+                          m.target_mass, m.score_variance, m.score_max};
+    const double spectrum[] = {s->spectrum.largest, s->spectrum.stable_rank,
+                               s->spectrum.effective_rank};
+    const double rest[] = {m.normalized_entropy, m.argmax_accuracy, m.jacobian_norm};
+
+    attn_text_print(text, "%ld\t%d\t%d", t->step, layer, head);
+    add_numbers(text, map, sizeof map / sizeof *map);
+    add_numbers(text, s->norm, ATTN_HEAD_MATRICES);
+    add_numbers(text, s->grad_norm, ATTN_HEAD_MATRICES);
+    add_numbers(text, s->update, ATTN_HEAD_MATRICES);
+    add_numbers(text, spectrum, sizeof spectrum / sizeof *spectrum);
+    add_numbers(text, rest, sizeof rest / sizeof *rest);
+    attn_text_print(text, "\n");
+}
+
+/* All heads in one write: a reader seldom sees a part of them. */
+static const char *append_heads(struct attn_run *run, struct attn_error *e)
+{
+    const struct attn_model_settings *s = &run->trainer.settings.model;
+    struct attn_text rows = {0};
+
+    attn_trainer_weigh(&run->trainer);
+    for (int l = 0; l < s->layers; l++)
+        for (int h = 0; h < s->heads; h++) add_head(&rows, &run->trainer, l, h);
+    return attn_run_append_rows(run->heads, run, HEADS, &rows, e);
 }
 
 const char *attn_run_append_metrics(struct attn_run *run, struct attn_error *e)
@@ -83,16 +81,20 @@ const char *attn_run_append_metrics(struct attn_run *run, struct attn_error *e)
         t->lr,   t->grad_norm};
     const long long tokens = (long long)t->step * t->batch.B * t->batch.T;
     struct attn_text row = {0};
-    const char *wrong;
+    const char *wrong = append_heads(run, e);
 
+    if (wrong) return wrong;
     attn_text_print(&row, "%ld", t->step);
-    for (size_t i = 0; i < sizeof column / sizeof *column; i++) {
-        attn_text_print(&row, "\t");
-        attn_text_number(&row, column[i], ATTN_REAL_DIGITS);
-    }
-    attn_text_print(&row, "\t%lld\n", tokens);
-    wrong = row.failed ? attn_fail_memory(e, "row of metrics.tsv")
-                       : write_all(run, row.data, row.size, e);
-    attn_text_free(&row);
-    return wrong;
+    add_numbers(&row, column, sizeof column / sizeof *column);
+    attn_text_print(&row, "\t%lld", tokens);
+    add_numbers(&row, &run->scores.entropy, 1);
+    attn_text_print(&row, "\n");
+    return attn_run_append_rows(run->metrics, run, METRICS, &row, e);
+}
+
+const char *attn_run_sync_metrics(const struct attn_run *run, struct attn_error *e)
+{
+    const char *wrong = attn_run_sync_rows(run->metrics, run, METRICS, e);
+
+    return wrong ? wrong : attn_run_sync_rows(run->heads, run, HEADS, e);
 }

@@ -8,7 +8,7 @@
 
 #include "attn/memory.h"
 
-enum { LANES = 8, MOST_SWEEPS = 40 };
+enum { LANES = 8, MOST_STEPS = 100 };
 
 /* Matrices here are column-major: rows numbers a column, all of them dense. */
 struct matrix {
@@ -76,43 +76,13 @@ static void reflect(const struct matrix *a, int k)
     v[0] = first;
 }
 
-/* The column with the largest rest below row k comes to place k. */
-static void choose_column(const struct matrix *a, int k)
-{
-    int best = k;
-    double most = -1;
-
-    for (int j = k; j < a->columns; j++) {
-        const double *x = column(a, j) + k, square = dot(x, x, a->rows - k);
-        if (square > most) {
-            most = square;
-            best = j;
-        }
-    }
-    for (int i = 0; i < a->rows && best != k; i++) {
-        const double kept = column(a, k)[i];
-        column(a, k)[i] = column(a, best)[i];
-        column(a, best)[i] = kept;
-    }
-}
-
-/* The upper triangle of R in a = Q R [P^T]; what is below it is left over. */
-static void triangulate(const struct matrix *a, bool choose)
-{
-    for (int k = 0; k < smaller(a->rows, a->columns); k++) {
-        if (choose) choose_column(a, k);
-        reflect(a, k);
-    }
-}
-
-/* R of a's QR decomposition, in its first rows, or a itself where it has no more rows than
- * columns. */
+/* R of a's QR decomposition, or a itself where it has no more rows than columns. */
 static struct matrix reduce(struct matrix a)
 {
     const int n = a.columns;
 
     if (a.rows <= n) return a;
-    triangulate(&a, false);
+    for (int k = 0; k < n; k++) reflect(&a, k);
     for (int j = 0; j < n; j++) {
         memmove(a.x + (size_t)j * (size_t)n, column(&a, j), (size_t)(j + 1) * sizeof *a.x);
         memset(a.x + (size_t)j * (size_t)n + j + 1, 0, (size_t)(n - j - 1) * sizeof *a.x);
@@ -132,16 +102,6 @@ static void multiply(const struct matrix *c, const struct matrix *a, const struc
                       c->rows);
 }
 
-/* to (n, n): the rows of R as columns. */
-static struct matrix transposed_triangle(double *to, const struct matrix *r)
-{
-    const struct matrix x = {to, r->columns, r->columns};
-
-    for (int j = 0; j < x.columns; j++)
-        for (int i = 0; i < x.rows; i++) column(&x, j)[i] = i < j ? 0 : column(r, i)[j];
-    return x;
-}
-
 static void transpose(struct matrix *to, const struct matrix *a)
 {
     to->rows = a->columns;
@@ -150,43 +110,118 @@ static void transpose(struct matrix *to, const struct matrix *a)
         for (int i = 0; i < a->rows; i++) column(to, i)[j] = column(a, j)[i];
 }
 
-/* With lengths a and b and the product g of two columns, the turn by t = tan(angle),
- *
- *     p' = c (p - t q),  q' = c (q + t p),  t^2 + 2 t (b^2 - a^2) / (2 g) - 1 = 0,
- *
- * makes them orthogonal; the smaller root turns least. Squares become a^2 - t g, b^2 + t g. */
-static void turn(double *restrict p, double *restrict q, double *pp, double *qq, double g, int n)
+/* Row k behind column k mapped onto its first place by a reflection from the right,
+ * which is applied to the rows below; returns that place. v and y are room for a row
+ * and a column. */
+static double reflect_row(const struct matrix *a, int k, double *v, double *y)
 {
-    const double zeta = (*qq - *pp) / (2 * g);
-    const double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-    const double c = 1 / sqrt(1 + t * t), s = c * t;
+    const int n = a->columns - k - 1, rows = a->rows - k - 1;
 
-    for (int i = 0; i < n; i++) {
-        const double x = p[i], y = q[i];
-        p[i] = c * x - s * y;
-        q[i] = s * x + c * y;
-    }
-    *pp = fmax(*pp - t * g, 0);
-    *qq += t * g;
+    for (int j = 0; j < n; j++) v[j] = column(a, k + 1 + j)[k];
+    const double norm = sqrt(dot(v, v, n));
+    if (norm == 0) return 0;
+    const double first = v[0] > 0 ? -norm : norm;
+    v[0] -= first;
+    const double tau = -1 / (first * v[0]);
+    memset(y, 0, (size_t)rows * sizeof *y);
+    for (int j = 0; j < n; j++) add_times(y, v[j], column(a, k + 1 + j) + k + 1, rows);
+    for (int j = 0; j < n; j++) add_times(column(a, k + 1 + j) + k + 1, -tau * v[j], y, rows);
+    return first;
 }
 
-/* Turns every pair of columns once. What is left of a small cosine is its square, and
- * lengths change by that: false when all were orthogonal to half the digits. */
-static bool sweep(const struct matrix *x, double *square)
+/* U^T a V = B with d on its diagonal and e[k] above d[k]. a has no more columns than rows. */
+static void bidiagonalize(const struct matrix *a, double *d, double *e, double *room)
 {
-    const double tolerance = DBL_EPSILON * sqrt((double)x->rows), half = 1e-9;
-    bool again = false;
+    e[0] = 0;
+    for (int k = 0; k < a->columns; k++) {
+        reflect(a, k);
+        d[k] = column(a, k)[k];
+        if (k + 1 < a->columns) e[k + 1] = reflect_row(a, k, room, room + a->columns);
+    }
+}
 
-    for (int j = 0; j < x->columns; j++) square[j] = dot(column(x, j), column(x, j), x->rows);
-    for (int i = 0; i < x->columns; i++)
-        for (int j = i + 1; j < x->columns; j++) {
-            const double g = dot(column(x, i), column(x, j), x->rows);
-            const double lengths = sqrt(square[i]) * sqrt(square[j]);
-            if (!(fabs(g) > tolerance * lengths)) continue;
-            again |= fabs(g) > half * lengths;
-            turn(column(x, i), column(x, j), &square[i], &square[j], g, x->rows);
+/* The turn that maps (f, h) onto (z, 0). */
+static double turn(double f, double h, double *c, double *s)
+{
+    const double z = sqrt(f * f + h * h);
+
+    *c = z > 0 ? f / z : 1;
+    *s = z > 0 ? h / z : 0;
+    return z;
+}
+
+/* With d[first - 1] = 0, e[first] is turned out of its row, down to d[last]. */
+static void chase_out(double *d, double *e, int first, int last)
+{
+    double c = 0, s = 1;
+
+    for (int i = first; i <= last; i++) {
+        const double f = s * e[i];
+        e[i] *= c;
+        d[i] = turn(d[i], -f, &c, &s);
+    }
+}
+
+/* The first column of B^T B - mu over d_p, mu being that eigenvalue of its last 2 x 2
+ * which is nearer to the end (Wilkinson's shift). */
+static double shifted(const double *d, const double *e, int p, int q)
+{
+    const double x = d[p], y = d[q - 1], z = d[q], g = e[q - 1], h = e[q];
+    const double f = ((y - z) * (y + z) + (g - h) * (g + h)) / (2 * h * y);
+
+    return ((x - z) * (x + z) + h * (y / (f + copysign(sqrt(f * f + 1), f)) - h)) / x;
+}
+
+/* One step of the QR method on B^T B, without forming it: turns from both sides chase
+ * what the first turn brings below the diagonal down and out of B. */
+static void qr_step(double *d, double *e, int p, int q)
+{
+    double f = shifted(d, e, p, q), x = d[p], c = 1, s = 1;
+
+    for (int j = p; j < q; j++) {
+        const double h = s * e[j + 1], y = d[j + 1];
+        double g = c * e[j + 1];
+        e[j] = turn(f, h, &c, &s);
+        f = x * c + g * s;
+        g = g * c - x * s;
+        const double low = y * s, kept = y * c;
+        d[j] = turn(f, low, &c, &s);
+        f = c * g + s * kept;
+        x = c * kept - s * g;
+    }
+    e[p] = 0;
+    e[q] = f;
+    d[q] = x;
+}
+
+/* Where the block that ends at q begins: B falls apart where e or d is 0 to rounding. */
+static int block_begin(double *d, double *e, int q, double rounding)
+{
+    for (int p = q; p > 0; p--) {
+        if (fabs(e[p]) <= rounding) {
+            e[p] = 0;
+            return p;
         }
-    return again;
+        if (fabs(d[p - 1]) <= rounding) {
+            chase_out(d, e, p, q);
+            return p;
+        }
+    }
+    return 0;
+}
+
+/* d becomes the singular values, in no order, of either sign. */
+static void diagonalize(double *d, double *e, int n)
+{
+    double most = 0;
+
+    for (int k = 0; k < n; k++) most = fmax(most, fabs(d[k]) + fabs(e[k]));
+    for (int q = n - 1; q > 0; q--)
+        for (int step = 0; step < MOST_STEPS; step++) {
+            const int p = block_begin(d, e, q, DBL_EPSILON * most);
+            if (p == q) break;
+            qr_step(d, e, p, q);
+        }
 }
 
 static void sort_falling(double *x, int n)
@@ -206,14 +241,13 @@ static void decompose(double *sigma, struct matrix a, double *room)
 
     if (a.rows < a.columns) {
         transpose(&tall, &a);
-        room = a.x;
         a = tall;
+        room += (size_t)a.rows * (size_t)a.columns;
     }
-    triangulate(&a, true);
-    const struct matrix x = transposed_triangle(room, &a);
-    for (int k = 0; k < MOST_SWEEPS && sweep(&x, sigma); k++) continue;
-    for (int j = 0; j < x.columns; j++) sigma[j] = sqrt(dot(column(&x, j), column(&x, j), x.rows));
-    sort_falling(sigma, x.columns);
+    bidiagonalize(&a, sigma, room, room + a.columns);
+    diagonalize(sigma, room, a.columns);
+    for (int i = 0; i < a.columns; i++) sigma[i] = fabs(sigma[i]);
+    sort_falling(sigma, a.columns);
 }
 
 static struct attn_spectrum summarize(double *sigma, int n, double scale)
@@ -263,8 +297,8 @@ static size_t entries(const struct matrix *a)
 size_t attn_spectrum_room(int C, int Cy, int D)
 {
     const int q = smaller(C, D), k = smaller(Cy, D);
-    const int pairs[][2] = {{C, D}, {Cy, D}, {D, D}, {q, D}, {q, k}, {q, k}};
-    size_t sum = (size_t)smaller(q, k);
+    const int pairs[][2] = {{C, D}, {Cy, D}, {D, D}, {q, D}, {q, k}, {q, k}, {5, q}, {5, k}};
+    size_t sum = 0;
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const size_t part = attn_size_mul((size_t)pairs[i][0], (size_t)pairs[i][1]);
