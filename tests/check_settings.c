@@ -30,13 +30,15 @@ START_TEST(numbers_are_read_whole)
 {
     static const char *const wrong[] = {"", "3x2", "x", "1e999", "nan", "inf", "--", "1 2", "0x10"};
     const struct attn_setting *t = &attn_setting_table[_i];
+    char below[32];
 
     if (t->type == ATTN_SETTING_TEXT) return;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) expect_refused(t, wrong[i]);
     if (t->type == ATTN_SETTING_INTEGER || t->type == ATTN_SETTING_LONG) {
         expect_refused(t, "1.5");
         expect_refused(t, "99999999999999999999");
-        expect_refused(t, "-1");
+        snprintf(below, sizeof below, "%.0f", t->min - 1);
+        expect_refused(t, below);
         expect_refused(t, "9007199254740993");
     }
 }
