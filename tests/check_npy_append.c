@@ -123,7 +123,7 @@ START_TEST(what_it_cannot_go_on_with_is_told)
         {": > '%s'", "no .npy file"},
         {"truncate -s 150 '%s'", "bytes behind the header"},
         {"sed -i 's/2, 3)/3, 2)/' '%s'", "another shape"},
-        {"sed -i 's/<f4/<i4/' '%s'", "float32"},
+        {"sed -i 's/<f4/<i4/' '%s'", "little-endian float32 in C order"},
         {"sed -i 's/(4, /(2, /' '%s'", "2 items, expected at least 3"},
         {"sed -i 's/False/True /' '%s'", "C order"},
     };

@@ -10,9 +10,9 @@
 #include "attn/memory.h"
 #include "attn/run.h"
 
-static const char *const kept_files[] = {"config.json", "metrics.tsv", "heads.tsv",
-                                         "frames.tsv",  "probe.tsv",   "attention.npy",
-                                         "checkpoint.safetensors"};
+static const char *const kept_files[] = {
+    "config.json",   "metrics.tsv",           "heads.tsv", "frames.tsv", "probe.tsv",
+    "attention.npy", "checkpoint.safetensors"};
 
 static struct attn_settings small_settings(void)
 {

@@ -41,7 +41,7 @@ char *run_trial_directory(const char *name)
 static const char *open_run(struct attn_run *run, const char *directory,
                             const struct attn_settings *s, struct attn_error *e)
 {
-    return attn_run_open(run, directory, s, NULL, false, e);
+    return attn_run_open(run, directory, s, NULL, false, NULL, e);
 }
 
 static void expect_fine(const char *wrong)
@@ -60,7 +60,7 @@ void run_trial_trainer(struct attn_trainer *t, const struct attn_settings *s)
 {
     struct attn_error e;
 
-    expect_fine(attn_trainer_open(t, s, NULL, &e));
+    expect_fine(attn_trainer_open(t, s, NULL, NULL, &e));
 }
 
 const char *run_trial_train(const char *directory, const struct attn_settings *s, long until,

@@ -7,7 +7,7 @@
 
 #include "attn/file.h"
 #include "attn/memory.h"
-#include "attn/npy.h"
+#include "attn/npy_append.h"
 #include "plot_labels.h"
 
 enum { RANK = 6, FRAMES = 0, SEQUENCES, LAYERS, HEADS, QUERIES, KEYS };
@@ -22,48 +22,28 @@ static const char *read_file(char **data, size_t *size, const char *directory, c
     return attn_file_read(data, size, path, (size_t)2 << 30, e);
 }
 
-/* Bytes before the numbers, for a file that attn_npy_parse has accepted. */
-static size_t header_size(const unsigned char *file)
-{
-    if (file[6] == 1) return 10 + (size_t)file[8] + 256 * (size_t)file[9];
-    return 12 + (size_t)file[8] + 256 * (size_t)file[9] + 65536 * (size_t)file[10] +
-           16777216 * (size_t)file[11];
-}
-
-/* gnuplot reads the numbers as they lie in the file. Makes a string of the header,
- * which ends in a line feed; in version 1 its first two bytes are not looked at. */
-static bool is_plain_float(char *file, size_t header)
-{
-    file[header - 1] = '\0';
-    return strstr(file + 12, "<f4") && !strstr(file + 12, "True");
-}
-
-/* Where the last frame of the first sequence begins, and its shape. */
+/* Where the last frame of the first sequence begins, and its shape. gnuplot reads the numbers
+ * as they lie in the file. */
 static const char *place(size_t shape[RANK], size_t *skip, const char *directory,
                          struct attn_error *e)
 {
     static const char name[] = "attention.npy";
-    struct attn_npy a;
-    char *file;
-    size_t size;
-    const char *wrong = read_file(&file, &size, directory, name, e);
+    struct attn_npy_floats a;
+    char path[4096];
+    const char *wrong;
 
+    if (!attn_path_join(path, sizeof path, directory, name))
+        return attn_fail(e, ATTN_BAD_INPUT, "%s: the path is too long", directory);
+    wrong = attn_npy_floats_describe(&a, path, e);
     if (wrong) return wrong;
-    wrong = attn_npy_parse(&a, file, size, name, e);
-    if (!wrong) {
-        *skip = header_size((const unsigned char *)file);
-        if (a.rank != RANK || !is_plain_float(file, *skip))
-            wrong = attn_fail(e, ATTN_BAD_INPUT,
-                              "%s: expected little-endian float32 in C order, of shape (frames, "
-                              "sequences, layers, heads, queries, keys)",
-                              name);
-        else
-            memcpy(shape, a.shape, RANK * sizeof *shape);
-        if (!wrong && shape[FRAMES] > 0) *skip += 4 * (a.count - a.count / shape[FRAMES]);
-        attn_npy_free(&a);
-    }
-    attn_free(file);
-    return wrong;
+    if (a.rank != RANK)
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "%s: expected a shape (frames, sequences, layers, heads, queries, keys)",
+                         name);
+    memcpy(shape, a.shape, RANK * sizeof *shape);
+    *skip = a.begin;
+    if (shape[FRAMES] > 0) *skip += 4 * (a.count - a.count / shape[FRAMES]);
+    return NULL;
 }
 
 /* A file of tab-separated columns with a header line, read row by row. It is cut up in place. */

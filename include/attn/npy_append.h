@@ -41,10 +41,14 @@ struct attn_npy_floats {
     int rank;
     size_t shape[ATTN_NPY_RANK];
     size_t count; /* product of the shape */
+    size_t begin; /* bytes before the first of them */
     float *values;
 };
 ATTN_MUST_CHECK const char *attn_npy_floats_read(struct attn_npy_floats *a, const char *path,
                                                  struct attn_error *e);
+/* The same without the numbers: values is NULL. */
+ATTN_MUST_CHECK const char *attn_npy_floats_describe(struct attn_npy_floats *a, const char *path,
+                                                     struct attn_error *e);
 
 #ifdef __cplusplus
 }

@@ -62,10 +62,12 @@ static const char *measure_header(struct attn_npy_append *a, struct attn_error *
     return wrong;
 }
 
+static const bool big_endian_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
 static bool is_ours(const struct npy_header *h)
 {
     return h->type == 'f' && h->width == sizeof(float) && !h->fortran_order &&
-           h->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+           h->big_endian == big_endian_host;
 }
 
 /* What the header counts was there before it was written, but perhaps not yet when
@@ -81,9 +83,8 @@ static const char *read_header(struct npy_header *h, struct source *s, struct at
         s->size = (size_t)now.st_size;
     if (!wrong) wrong = attn_npy_header_parse_growing(h, head, n, s->size, s->path, e);
     if (!wrong && !is_ours(h))
-        wrong =
-            attn_fail(e, ATTN_BAD_INPUT,
-                      "%.350s: expected float32 in C order and this machine's byte order", s->path);
+        wrong = attn_fail(e, ATTN_BAD_INPUT, "%.350s: expected %s-endian float32 in C order",
+                          s->path, big_endian_host ? "big" : "little");
     return wrong;
 }
 
@@ -167,32 +168,52 @@ void attn_npy_append_close(struct attn_npy_append *a)
     a->fd = -1;
 }
 
-static const char *read_floats(struct attn_npy_floats *a, struct source *s, struct attn_error *e)
+static const char *describe(struct attn_npy_floats *a, struct source *s, struct attn_error *e)
 {
-    struct npy_header h;
+    struct npy_header h = {0};
     const char *wrong = read_header(&h, s, e);
 
-    if (!wrong) wrong = attn_source_seek(s, h.data_begin, e);
-    if (wrong) return wrong;
-    a->values = attn_alloc(h.count, sizeof *a->values);
-    if (!a->values) return attn_fail_memory(e, s->path);
     a->rank = h.rank;
     a->count = h.count;
+    a->begin = h.data_begin;
     memcpy(a->shape, h.shape, sizeof a->shape);
-    return attn_source_take(s, a->values, h.count * sizeof *a->values, e);
+    return wrong;
 }
 
-const char *attn_npy_floats_read(struct attn_npy_floats *a, const char *path, struct attn_error *e)
+static const char *read_values(struct attn_npy_floats *a, struct source *s, struct attn_error *e)
+{
+    const char *wrong = attn_source_seek(s, a->begin, e);
+
+    if (wrong) return wrong;
+    a->values = attn_alloc(a->count, sizeof *a->values);
+    if (!a->values) return attn_fail_memory(e, s->path);
+    return attn_source_take(s, a->values, a->count * sizeof *a->values, e);
+}
+
+static const char *read_file(struct attn_npy_floats *a, bool values, const char *path,
+                             struct attn_error *e)
 {
     struct source s;
     const char *wrong = attn_source_open(&s, path, e);
 
     *a = (struct attn_npy_floats){0};
     if (wrong) return wrong;
-    wrong = read_floats(a, &s, e);
+    wrong = describe(a, &s, e);
+    if (!wrong && values) wrong = read_values(a, &s, e);
     attn_source_close(&s);
     if (!wrong) return NULL;
     attn_free(a->values);
     *a = (struct attn_npy_floats){0};
     return wrong;
+}
+
+const char *attn_npy_floats_read(struct attn_npy_floats *a, const char *path, struct attn_error *e)
+{
+    return read_file(a, true, path, e);
+}
+
+const char *attn_npy_floats_describe(struct attn_npy_floats *a, const char *path,
+                                     struct attn_error *e)
+{
+    return read_file(a, false, path, e);
 }

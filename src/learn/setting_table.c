@@ -95,9 +95,8 @@ const struct attn_setting attn_setting_table[] = {
      AT(eval_size), 1, WIDE, NULL},
     {"probes", "N", TRAINING, "sequences whose attention is kept", "4", ATTN_SETTING_INTEGER,
      AT(probes), 1, 1024, NULL},
-    {"map-every", "STEPS", TRAINING,
-     "steps between maps of it, 0: only the last, -1: rarer and rarer", "-1", ATTN_SETTING_INTEGER,
-     AT(map_every), -1, MANY, NULL},
+    {"map-every", "STEPS", TRAINING, "between maps of them, 0: only the last, -1: ever rarer", "-1",
+     ATTN_SETTING_INTEGER, AT(map_every), -1, MANY, NULL},
 
     {"layers", "N", MODEL, "attention layers", "1", ATTN_SETTING_INTEGER, AT(model.layers), 1, 1024,
      NULL},
