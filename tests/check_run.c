@@ -9,81 +9,27 @@
 #include "attn/file.h"
 #include "attn/memory.h"
 #include "attn/run.h"
-
-static const char *const kept_files[] = {
-    "config.json",   "metrics.tsv",           "heads.tsv", "frames.tsv", "probe.tsv",
-    "attention.npy", "checkpoint.safetensors"};
-
-static struct attn_settings small_settings(void)
-{
-    struct attn_settings s;
-
-    attn_settings_default(&s, attn_task_find("recall"));
-    s.options.pairs = 3;
-    s.options.keys = 5;
-    s.options.values = 4;
-    s.model.width = 6;
-    s.batch = 4;
-    s.eval_size = 6;
-    s.probes = 5; /* more than a batch: two chunks */
-    s.steps = 9;
-    s.log_every = 2;
-    s.warmup = 4;
-    s.schedule = "cosine";
-    return s;
-}
-
-static char *directory(const char *name)
-{
-    static char path[4][256];
-    static int next;
-    char *p = path[next++ % 4];
-
-    snprintf(p, sizeof path[0], "%s/%s", scratch_directory(), name);
-    return p;
-}
+#include "run_trial.h"
 
 static void expect_fine(const char *wrong)
 {
     ck_assert_msg(!wrong, "%s", wrong ? wrong : "");
 }
 
-/* Trains up to `until` steps, then stops, saved, or finishes. */
-static void train(const char *where, const struct attn_settings *s, long until)
-{
-    struct attn_run run;
-    struct attn_error e;
-
-    expect_fine(attn_run_open(&run, where, s, NULL, false, NULL, &e));
-    while (attn_run_more(&run) && run.trainer.step < until) expect_fine(attn_run_step(&run, &e));
-    if (attn_run_more(&run))
-        expect_fine(attn_run_save(&run, &e));
-    else if (!run.finished)
-        expect_fine(attn_run_finish(&run, 1, ATTN_FINE, &e));
-    attn_run_close(&run);
-}
-
-static void expect_same_files(const char *a, const char *b)
-{
-    for (size_t i = 0; i < sizeof kept_files / sizeof *kept_files; i++)
-        ck_assert_msg(run("cmp '%s/%s' '%s/%s'", a, kept_files[i], b, kept_files[i]) == 0, "%s",
-                      run_output);
-}
-
 /* Every optimizer, stopped once and again, at every step. */
 START_TEST(stopping_leaves_no_trace)
 {
-    struct attn_settings s = small_settings();
-    char *straight = directory("straight"), *stopped = directory("stopped");
+    struct attn_settings s = run_trial_settings();
+    char *straight = run_trial_directory("straight"), *stopped = run_trial_directory("stopped");
 
     s.optimizer = attn_optimizers[_i]->name;
-    train(straight, &s, s.steps);
+    run_trial_must_train(straight, &s, s.steps);
     for (long at = 1; at < s.steps; at++) {
         ck_assert_int_eq(run("rm -rf '%s'", stopped), 0);
-        train(stopped, &s, at);
-        train(stopped, &s, at + 1);
-        train(stopped, &s, s.steps);
-        expect_same_files(straight, stopped);
+        run_trial_must_train(stopped, &s, at);
+        run_trial_must_train(stopped, &s, at + 1);
+        run_trial_must_train(stopped, &s, s.steps);
+        run_trial_expect_same(straight, stopped);
     }
 }
 END_TEST
@@ -91,30 +37,30 @@ END_TEST
 /* Killed without a word: rows beyond the checkpoint and a torn line are cut. */
 START_TEST(rows_beyond_the_checkpoint_are_cut)
 {
-    const struct attn_settings s = small_settings();
-    char *straight = directory("straight"), *killed = directory("killed");
+    const struct attn_settings s = run_trial_settings();
+    char *straight = run_trial_directory("straight"), *killed = run_trial_directory("killed");
     struct attn_run run_;
     struct attn_error e;
 
-    train(straight, &s, s.steps);
-    train(killed, &s, 3);
+    run_trial_must_train(straight, &s, s.steps);
+    run_trial_must_train(killed, &s, 3);
     expect_fine(attn_run_open(&run_, killed, &s, NULL, false, NULL, &e));
     while (run_.trainer.step < 7) expect_fine(attn_run_step(&run_, &e));
     attn_run_close(&run_);
     ck_assert_int_eq(run("printf '8\\t0.12' >> '%s/metrics.tsv'", killed), 0);
-    train(killed, &s, s.steps);
-    expect_same_files(straight, killed);
+    run_trial_must_train(killed, &s, s.steps);
+    run_trial_expect_same(straight, killed);
 }
 END_TEST
 
 /* Killed by force at random moments, then run to its end. */
 START_TEST(a_killed_run_goes_on)
 {
-    struct attn_settings s = small_settings();
-    char *straight = directory("straight"), *killed = directory("killed");
+    struct attn_settings s = run_trial_settings();
+    char *straight = run_trial_directory("straight"), *killed = run_trial_directory("killed");
 
     s.steps = 400;
-    train(straight, &s, s.steps);
+    run_trial_must_train(straight, &s, s.steps);
     for (int round = 0; round < 10; round++) {
         const pid_t child = fork();
         if (child == 0) {
@@ -129,20 +75,20 @@ START_TEST(a_killed_run_goes_on)
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
-    train(killed, &s, s.steps);
-    expect_same_files(straight, killed);
+    run_trial_must_train(killed, &s, s.steps);
+    run_trial_expect_same(straight, killed);
     ck_assert_msg(run("ls -a '%s' | grep -c tmp", killed) == 1, "left over: %s", run_output);
 }
 END_TEST
 
 START_TEST(a_finished_run_tells_its_result_again)
 {
-    const struct attn_settings s = small_settings();
-    char *where = directory("run");
+    const struct attn_settings s = run_trial_settings();
+    char *where = run_trial_directory("run");
     struct attn_run r;
     struct attn_error e;
 
-    train(where, &s, s.steps);
+    run_trial_must_train(where, &s, s.steps);
     expect_fine(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
     ck_assert(r.finished && !attn_run_more(&r));
     ck_assert_int_eq(r.fault, ATTN_FINE);
@@ -155,12 +101,12 @@ END_TEST
 
 START_TEST(other_settings_are_refused_by_name)
 {
-    struct attn_settings s = small_settings();
-    char *where = directory("run");
+    struct attn_settings s = run_trial_settings();
+    char *where = run_trial_directory("run");
     struct attn_run r;
     struct attn_error e;
 
-    train(where, &s, 2);
+    run_trial_must_train(where, &s, 2);
     s.lr = 0.25;
     ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
     ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
@@ -175,8 +121,8 @@ END_TEST
 /* A directory may be somebody else's: what no config.json explains is not touched. */
 START_TEST(files_of_others_are_kept)
 {
-    const struct attn_settings s = small_settings();
-    char *where = directory("run");
+    const struct attn_settings s = run_trial_settings();
+    char *where = run_trial_directory("run");
     struct attn_run r;
     struct attn_error e;
 
@@ -196,14 +142,14 @@ START_TEST(lost_rows_are_told)
 {
     static const char *const damage[] = {"rm '%s/metrics.tsv'", "sed -i 1d '%s/metrics.tsv'",
                                          ": > '%s/metrics.tsv'"};
-    const struct attn_settings s = small_settings();
-    char *where = directory("run"), command[512];
+    const struct attn_settings s = run_trial_settings();
+    char *where = run_trial_directory("run"), command[512];
     struct attn_run r;
     struct attn_error e;
 
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
         ck_assert_int_eq(run("rm -rf '%s'", where), 0);
-        train(where, &s, 3);
+        run_trial_must_train(where, &s, 3);
         snprintf(command, sizeof command, damage[i], where);
         ck_assert_int_eq(run("%s", command), 0);
         ck_assert_ptr_nonnull(attn_run_open(&r, where, &s, NULL, false, NULL, &e));
@@ -216,8 +162,8 @@ END_TEST
 
 START_TEST(two_processes_cannot_train_in_one_place)
 {
-    const struct attn_settings s = small_settings();
-    char *where = directory("run");
+    const struct attn_settings s = run_trial_settings();
+    char *where = run_trial_directory("run");
     struct attn_run first, second;
     struct attn_error e;
 
@@ -233,10 +179,10 @@ END_TEST
 
 START_TEST(a_directory_that_cannot_be_is_told)
 {
-    const struct attn_settings s = small_settings();
+    const struct attn_settings s = run_trial_settings();
     struct attn_run r;
     struct attn_error e;
-    char *file = directory("file");
+    char *file = run_trial_directory("file");
 
     write_file(file, "x", 1);
     ck_assert_ptr_nonnull(attn_run_open(&r, file, &s, NULL, false, NULL, &e));
@@ -249,8 +195,8 @@ END_TEST
 
 START_TEST(divergence_keeps_the_last_good_checkpoint)
 {
-    struct attn_settings s = small_settings();
-    char *where = directory("run");
+    struct attn_settings s = run_trial_settings();
+    char *where = run_trial_directory("run");
     struct attn_run r;
     struct attn_error e;
 
@@ -278,13 +224,13 @@ END_TEST
 
 START_TEST(no_memory_is_told_and_nothing_leaks)
 {
-    const struct attn_settings s = small_settings();
-    char *where = directory("run");
+    const struct attn_settings s = run_trial_settings();
+    char *where = run_trial_directory("run");
     const char *wrong = "not yet";
     struct attn_run r;
     struct attn_error e;
 
-    train(where, &s, 3);
+    run_trial_must_train(where, &s, 3);
     for (long n = 1; wrong; n++) {
         attn_alloc_fail_from(n);
         wrong = attn_run_open(&r, where, &s, NULL, false, NULL, &e);
@@ -301,7 +247,7 @@ END_TEST
 
 START_TEST(training_allocates_nothing)
 {
-    const struct attn_settings s = small_settings();
+    const struct attn_settings s = run_trial_settings();
     struct attn_trainer t;
     struct attn_error e;
 
@@ -317,7 +263,7 @@ END_TEST
 
 START_TEST(a_sample_holds_whole_words)
 {
-    char *file = directory("text"), text[1024] = "";
+    char *file = run_trial_directory("text"), text[1024] = "";
     struct attn_text sample = {0};
     struct attn_settings s;
     struct attn_trainer t;

@@ -25,6 +25,8 @@ struct attn_settings run_trial_settings(void)
     s.probes = 5;
     s.steps = 9;
     s.log_every = 2;
+    s.warmup = 4;
+    s.schedule = "cosine";
     return s;
 }
 
