@@ -1,139 +1,219 @@
 /* The kernels on panels of scores, of every instruction set, beside plain loops. */
 #include <tgmath.h>
 
-#include "attn/rng.h"
 #include "compare.h"
-#include "kernels/kernels.h"
-#include "test.h"
+#include "instruction_sets.h"
+#include "numeric.h"
+#include "powers.h"
 
-enum { COLUMNS = 48, MOST = 70, PANEL = MOST * COLUMNS };
+static const attn_real minus_infinity = -(attn_real)INFINITY;
 
-static const struct attn_kernels *supported(int i)
+/* Vectors are taken four, two or one at a time: all columns up to five of the widest. */
+enum { MOST_COLUMNS = 83, HEIGHTS = 6 };
+static const int heights[HEIGHTS] = {0, 1, 2, 3, 16, 19};
+
+/* A panel: rows lie `row` apart, its last one ends with its last whole vector. */
+struct panel {
+    int rows, columns;
+    size_t row, vectors; /* columns in whole vectors */
+    size_t room;
+};
+
+static struct panel panel_of(const struct attn_kernels *k, int rows, int columns)
 {
-    const struct attn_kernels *k = attn_kernels_all[i];
+    struct panel p = {.rows = rows, .columns = columns};
 
-    if (k->supported()) return k;
-    fprintf(stderr, "skipped: this processor cannot run %s\n", k->name);
-    return NULL;
+    p.vectors = (size_t)((columns + k->lanes - 1) / k->lanes * k->lanes);
+    p.row = p.vectors + (size_t)(columns % 3);
+    p.room = rows ? (size_t)(rows - 1) * p.row + p.vectors : 0;
+    return p;
 }
 
-static void fill(attn_real *x, size_t n, uint32_t index)
-{
-    struct attn_rng rng = attn_rng_at(9, ATTN_STREAM_TEST, 0, index);
+typedef void panel_test(const struct attn_kernels *k, struct panel p);
 
-    attn_rng_fill_normal(&rng, x, n, 2);
+static void each_panel(int set, panel_test *check)
+{
+    const struct attn_kernels *k = instruction_set(set);
+
+    for (int columns = 0; k && columns <= MOST_COLUMNS; columns++)
+        for (int i = 0; i < HEIGHTS; i++) check(k, panel_of(k, heights[i], columns));
+}
+
+/* Scores with a hidden one here and there. */
+static attn_real *scores(struct panel p, uint32_t index)
+{
+    attn_real *s = normals(p.room, 2, index);
+
+    for (size_t i = 3; i < p.room; i += 11) s[i] = minus_infinity;
+    return s;
+}
+
+/* Between the whole vectors of one row and the next nothing is written. */
+static void expect_untouched(const attn_real *s, const attn_real *was, struct panel p)
+{
+    for (size_t i = 0; i < p.room; i++)
+        if (i % p.row >= p.vectors) expect_same(s + i, was + i, 1, "behind the whole vectors");
+}
+
+static bool is_max(attn_real got, attn_real was, const attn_real *column, struct panel p)
+{
+    for (int r = 0; r < p.rows; r++)
+        if (column[(size_t)r * p.row] > was) was = column[(size_t)r * p.row];
+    return got == was;
+}
+
+static void check_max(const struct attn_kernels *k, struct panel p)
+{
+    const attn_real *s = scores(p, 1), *was;
+    attn_real *m = normals(p.vectors + 1, 2, 2);
+
+    if (p.columns > 1) m[1] = minus_infinity;
+    was = copied(m, p.vectors + 1);
+    k->panel_max(m, s, p.row, p.rows, p.columns);
+    for (int c = 0; c < p.columns; c++)
+        expect(is_max(m[c], was[c], s + c, p), "%s maximum of %d x %d in column %d", k->name,
+               p.rows, p.columns, c);
+    expect_same(m + p.vectors, was + p.vectors, 1, "behind the maxima");
 }
 
 START_TEST(maxima_run_down_the_columns)
 {
-    const struct attn_kernels *k = supported(_i);
-    static attn_real s[PANEL];
-
-    if (!k) return;
-    fill(s, PANEL, 1);
-    for (int rows = 0; rows <= MOST; rows += rows < 5 ? 1 : 13) {
-        attn_real m[COLUMNS], want[COLUMNS];
-        fill(m, COLUMNS, 2);
-        m[3] = (attn_real)-INFINITY;
-        memcpy(want, m, sizeof want);
-        for (int r = 0; r < rows; r++)
-            for (int c = 0; c < COLUMNS; c++)
-                if (s[r * COLUMNS + c] > want[c]) want[c] = s[r * COLUMNS + c];
-        k->panel_max(m, s, COLUMNS, rows, COLUMNS);
-        expect_same(m, want, COLUMNS, "maximum");
-    }
+    each_panel(_i, check_max);
 }
 END_TEST
+
+static bool is_exp(attn_real got, attn_real s, attn_real shift)
+{
+    return ulps_off(got, rounded(exp((wide)(attn_real)(s - shift)))) <= MOST_ULPS;
+}
+
+static void check_exp(const struct attn_kernels *k, struct panel p)
+{
+    attn_real *s = scores(p, 3), *sum = normals(p.vectors + 1, 1, 4);
+    attn_real *shift = normals(p.vectors, 2, 5);
+
+    for (size_t c = 0; c < p.vectors; c++) shift[c] = 10 + fabs(shift[c]); /* above all scores */
+    for (size_t c = 0; c < p.vectors; c++) sum[c] = fabs(sum[c]);
+    if (p.room > 1) s[1] = (attn_real)NAN;
+    if (p.room) s[0] = shift[0];
+    const attn_real *was = copied(s, p.room), *start = copied(sum, p.vectors + 1);
+    k->panel_exp(s, sum, shift, p.row, p.rows, p.columns);
+    for (int c = 0; c < p.columns; c++) {
+        long double total = (long double)start[c];
+        for (int r = 0; r < p.rows; r++) {
+            const size_t at = (size_t)r * p.row + (size_t)c;
+            expect(is_exp(s[at], was[at], shift[c]), "%s exp of %d x %d at %d, %d: %.17g", k->name,
+                   p.rows, p.columns, r, c, (double)s[at]);
+            total += (long double)s[at];
+        }
+        expect(isnan(total) ? isnan(sum[c]) : is_sum(sum[c], total, total, (size_t)p.rows),
+               "%s sum of %d x %d in column %d", k->name, p.rows, p.columns, c);
+    }
+    expect_untouched(s, was, p);
+    expect_same(sum + p.vectors, start + p.vectors, 1, "behind the sums");
+}
 
 START_TEST(exponentials_and_their_sums)
 {
-    const struct attn_kernels *k = supported(_i);
-    const double relative = TOLERANCE(1e-15, 4e-7);
-    static attn_real s[PANEL];
-    attn_real shift[COLUMNS], sum[COLUMNS];
-    double want[PANEL], total[COLUMNS];
-
-    if (!k) return;
-    fill(s, PANEL, 3);
-    fill(shift, COLUMNS, 4);
-    for (int c = 0; c < COLUMNS; c++) shift[c] = 10 + fabs(shift[c]); /* above all scores */
-    s[5] = (attn_real)-INFINITY;
-    for (int c = 0; c < COLUMNS; c++) total[c] = (double)(sum[c] = (attn_real)c);
-    for (int i = 0; i < PANEL; i++) {
-        want[i] = exp((double)(s[i] - shift[i % COLUMNS]));
-        total[i % COLUMNS] += want[i];
-    }
-    k->panel_exp(s, sum, shift, COLUMNS, MOST, COLUMNS);
-    expect_near(s, want, PANEL, 0, relative, "exponential");
-    expect_near(sum, total, COLUMNS, 0, MOST * relative, "sum");
-    ck_assert(s[5] == 0);
+    each_panel(_i, check_exp);
 }
 END_TEST
+
+/* p (dp - delta) within the rounding of one difference and one product. */
+static bool is_ds(attn_real got, attn_real dp, attn_real p, attn_real delta)
+{
+    const long double want = (long double)p * ((long double)dp - (long double)delta);
+
+    if (p == 0) return got == 0;
+    if (isnan(want)) return isnan(got);
+    return is_sum(got, want, fabsl(want), 2);
+}
+
+static void check_ds(const struct attn_kernels *k, struct panel p)
+{
+    attn_real *weight = normals(p.room, 1, 6), *dp = normals(p.room, 2, 7);
+    const attn_real *delta = normals(p.vectors, 2, 8);
+
+    for (size_t i = 0; i < p.room; i += 5) weight[i] = i % 2 ? 0 : -(attn_real)0.0;
+    for (size_t i = 0; i < p.room; i += 10) dp[i] = (attn_real)NAN; /* hidden: never computed */
+    for (size_t i = 15; i < p.room; i += 20) dp[i] = minus_infinity;
+    if (p.room > 6) dp[6] = (attn_real)NAN; /* not hidden: goes through */
+    const attn_real *was = copied(dp, p.room);
+    k->panel_ds(dp, weight, delta, p.row, p.rows, p.columns);
+    for (int r = 0; r < p.rows; r++)
+        for (int c = 0; c < p.columns; c++) {
+            const size_t at = (size_t)r * p.row + (size_t)c;
+            expect(is_ds(dp[at], was[at], weight[at], delta[c]), "%s ds of %d x %d at %d, %d",
+                   k->name, p.rows, p.columns, r, c);
+        }
+    expect_untouched(dp, was, p);
+}
 
 START_TEST(gradients_of_scores)
 {
-    const struct attn_kernels *k = supported(_i);
-    const double relative = TOLERANCE(1e-15, 4e-7);
-    static attn_real p[PANEL], dp[PANEL];
-    attn_real delta[COLUMNS];
-    double want[PANEL];
-
-    if (!k) return;
-    fill(p, PANEL, 5);
-    fill(dp, PANEL, 6);
-    fill(delta, COLUMNS, 7);
-    for (int i = 0; i < PANEL; i += 7) p[i] = 0;
-    for (int i = 0; i < PANEL; i += 14) dp[i] = (attn_real)NAN; /* never computed: hidden */
-    for (int i = 0; i < PANEL; i++)
-        want[i] = p[i] == 0 ? 0 : (double)p[i] * ((double)dp[i] - (double)delta[i % COLUMNS]);
-    k->panel_ds(dp, p, delta, COLUMNS, MOST, COLUMNS);
-    expect_near(dp, want, PANEL, 10 * relative, relative, "ds");
-    for (int i = 0; i < PANEL; i += 7) ck_assert(dp[i] == 0);
+    each_panel(_i, check_ds);
 }
 END_TEST
+
+static bool is_masked(const attn_real *got, const attn_real *was, int row, attn_real lo,
+                      attn_real hi)
+{
+    const bool seen = (attn_real)row >= lo && (attn_real)row < hi;
+
+    return is_same(got, seen ? was : &minus_infinity, 1);
+}
+
+static void check_mask(const struct attn_kernels *k, struct panel p)
+{
+    attn_real *s = scores(p, 9), *lo = zeros(p.vectors), *hi = zeros(p.vectors);
+
+    if (p.room > 2) s[2] = (attn_real)NAN; /* a score that was never computed */
+    for (int c = 0; c < p.columns; c++) {
+        lo[c] = (attn_real)(c % 9 - 3);
+        hi[c] = (attn_real)(c % 5 == 0 ? 0 : c % 13 + 3);
+    }
+    const attn_real *was = copied(s, p.room);
+    k->panel_mask(s, lo, hi, p.row, p.rows, p.columns);
+    for (int r = 0; r < p.rows; r++)
+        for (int c = 0; c < p.columns; c++) {
+            const size_t at = (size_t)r * p.row + (size_t)c;
+            expect(is_masked(s + at, was + at, r, lo[c], hi[c]), "%s mask of %d x %d at %d, %d",
+                   k->name, p.rows, p.columns, r, c);
+        }
+    expect_untouched(s, was, p);
+}
 
 START_TEST(masks_hide_beyond_the_span)
 {
-    const struct attn_kernels *k = supported(_i);
-    static attn_real s[PANEL], want[PANEL];
-    attn_real lo[COLUMNS], hi[COLUMNS];
-
-    if (!k) return;
-    fill(s, PANEL, 8);
-    s[17] = (attn_real)NAN; /* a score that was never computed, in row 0 */
-    for (int c = 0; c < COLUMNS; c++) {
-        lo[c] = (attn_real)(c % 9);
-        hi[c] = (attn_real)(c % 5 == 0 ? 0 : c + 3);
-    }
-    for (int i = 0; i < PANEL; i++) {
-        const int r = i / COLUMNS, c = i % COLUMNS;
-        want[i] = (attn_real)r >= lo[c] && (attn_real)r < hi[c] ? s[i] : (attn_real)-INFINITY;
-    }
-    k->panel_mask(s, lo, hi, COLUMNS, MOST, COLUMNS);
-    expect_same(s, want, PANEL, "masked");
+    each_panel(_i, check_mask);
 }
 END_TEST
 
-START_TEST(the_limit_counts_what_it_does)
+START_TEST(a_wrong_panel_is_seen)
 {
-    const struct attn_kernels *k = supported(_i);
+    const struct panel p = {.rows = 2, .row = 1};
+    const attn_real column[] = {1, 3}, nan = (attn_real)NAN, half = (attn_real)0.5;
+    const attn_real step = (attn_real)REAL_EPSILON;
 
-    if (!k) return;
-    const double once = k->multiply_adds(1);
-    ck_assert_double_ge(once, 2);
-    ck_assert(k->multiply_adds(1000) == 1000 * once);
-    ck_assert(fmod(once, 2 * k->lanes) == 0);
+    ck_assert(is_max(3, 2, column, p) && is_max(5, 5, column, p));
+    ck_assert(!is_max(2, 2, column, p) && !is_max(3, 5, column, p) && !is_max(nan, 2, column, p));
+    ck_assert(is_exp(1, 2, 2) && is_exp(0, minus_infinity, 2) && is_exp(nan, nan, 2));
+    ck_assert(!is_exp(1 + 3 * step, 2, 2) && !is_exp((attn_real)REAL_SMALLEST, minus_infinity, 2));
+    ck_assert(is_ds(1, 3, half, 1) && is_ds(0, nan, 0, 1) && is_ds(nan, nan, half, 1));
+    ck_assert(!is_ds(1 + 3 * step, 3, half, 1) && !is_ds(nan, nan, 0, 1) && !is_ds(1, nan, 1, 1));
+    ck_assert(is_masked(column, column, 2, 2, 3) && is_masked(&minus_infinity, column, 3, 2, 3));
+    ck_assert(!is_masked(column, column, 3, 2, 3) && !is_masked(column, column, 1, 2, 3));
+    ck_assert(!is_masked(&minus_infinity, column, 2, 2, 3));
 }
 END_TEST
 
 void add_tests(Suite *suite)
 {
-    int sets = 0;
+    const int sets = instruction_sets();
 
-    while (attn_kernels_all[sets]) sets++;
     add_loop_test(suite, "maxima", maxima_run_down_the_columns, sets);
     add_loop_test(suite, "exponentials", exponentials_and_their_sums, sets);
     add_loop_test(suite, "gradients", gradients_of_scores, sets);
     add_loop_test(suite, "masks", masks_hide_beyond_the_span, sets);
-    add_loop_test(suite, "limit", the_limit_counts_what_it_does, sets);
+    add_test(suite, "wrong panel", a_wrong_panel_is_seen);
 }
