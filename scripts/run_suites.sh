@@ -1,7 +1,7 @@
 #!/bin/sh
 # run_suites.sh SUITE... - runs test programs side by side, as many as there are
-# processors. Of one that passes it shows the number of checks and what it skipped,
-# of one that fails everything. The last line is "N passed, M failed", in checks; a
+# processors. Of one that passes it shows the number of checks, what it skipped and
+# what it measured, of one that fails everything. The last line is "N passed, M failed", in checks; a
 # suite that has none, or ends otherwise than its closing line says, is a failed one.
 set -u
 
@@ -22,13 +22,16 @@ END
     verdict="$checks passed"
     skipped=$(grep '^skipped: ' "$log.log" | sort -u |
         awk 'NR == 1 { first = $0 } END { if (NR) print "    " first (NR > 1 ? " (and " NR - 1 " more)" : "") }')
+    measured=$(sed -n 's/^measured: /    /p' "$log.log")
     if [ "$code" != 0 ] || [ "$checks" = 0 ] || [ "$failed" != 0 ]; then
         failed=$((failed > 0 ? failed : 1))
         verdict="FAILED, exit code $code"
         skipped=
+        measured=
     fi
     echo "$checks $failed" >"$log.sum"
-    printf '%-28s %s, %s s\n%s' "$(basename "$2")" "$verdict" "$seconds" "${skipped:+$skipped
+    printf '%-28s %s, %s s\n%s%s' "$(basename "$2")" "$verdict" "$seconds" "${skipped:+$skipped
+}" "${measured:+$measured
 }"
 }
 

@@ -16,6 +16,8 @@ suites() { # DIR ARGUMENT...
     "$make" -s --no-print-directory BUILD="$directory" "$@" suites
 }
 
+stage long "$make" -s --no-print-directory BUILD="$build" suites-long
+
 export ATTN_CPU=generic
 stage generic suites "$build" SUITES="\$(NUMERIC)"
 if grep -q -w avx2 /proc/cpuinfo 2>/dev/null; then

@@ -3,6 +3,7 @@
 
 #include "attn/rng.h"
 #include "compare.h"
+#include "every_float.h"
 #include "instruction_sets.h"
 #include "numeric.h"
 #include "powers.h"
@@ -232,6 +233,36 @@ START_TEST(a_wrong_polynomial_is_seen)
 }
 END_TEST
 
+/* Three numbers beside the right one. */
+static void run_beside(const struct attn_kernels *k, attn_real *y, const attn_real *x, size_t n)
+{
+    (void)k;
+    for (size_t i = 0; i < n; i++) {
+        y[i] = isnan(x[i]) ? 0 : (attn_real)exp((wide)x[i]);
+        for (int step = 0; step < 3; step++) y[i] = nextafter(y[i], (attn_real)1.5);
+    }
+}
+
+/* By bits: near 1, small where e^x is 1, huge where it is 0 or inf, NaN. */
+START_TEST(every_float_is_looked_at)
+{
+    const uint32_t from[] = {0x3f800000, 0x20000000, 0x9f000000,
+                             0xcf800000, 0x4f800000, 0x7fc00000};
+    struct power planted = powers[0];
+
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        struct worst right[8] = {{0}}, beside[8] = {{0}};
+        const int last = instruction_sets() - 1;
+
+        worst_of_floats(right, &powers[0], from[i], 4 * FLOAT_BLOCK);
+        ck_assert_double_le(right[last].ulps, MOST_ULPS);
+        planted.run = run_beside;
+        worst_of_floats(beside, &planted, from[i], 4 * FLOAT_BLOCK);
+        expect(beside[last].ulps > MOST_ULPS, "a wrong exp of %#x is not seen", from[i]);
+    }
+}
+END_TEST
+
 START_TEST(a_wrong_result_is_seen)
 {
     const attn_real most = (attn_real)REAL_LARGEST, least = (attn_real)REAL_SMALLEST;
@@ -262,5 +293,6 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "ends", results_at_the_ends, sets * power_count());
     add_loop_test(suite, "exact", some_results_are_exact, sets);
     add_test(suite, "wrong polynomial", a_wrong_polynomial_is_seen);
+    add_test(suite, "every float", every_float_is_looked_at);
     add_test(suite, "wrong result", a_wrong_result_is_seen);
 }

@@ -70,6 +70,8 @@ void worst_of(struct worst *w, const attn_real *y, const attn_real *x, const str
               size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        /* Not further off than another was, as nearly all are: no division. NaN goes on. */
+        if (fabs((wide)y[i] - want[i].value) <= (wide)w->ulps * want[i].unit) continue;
         const double off = ulps_off(y[i], want[i]);
         if (off > w->ulps) *w = (struct worst){off, x[i]};
     }

@@ -19,6 +19,15 @@ struct rounded rounded(wide exact)
     return (struct rounded){exact, ldexp((wide)REAL_EPSILON, exponent - 1)};
 }
 
+struct rounded rounded_near(wide exact, struct rounded near)
+{
+    const wide size = fabs(exact), units = size * (wide)REAL_EPSILON;
+
+    if (units >= near.unit && units < 2 * near.unit && size <= (wide)REAL_LARGEST)
+        return (struct rounded){exact, near.unit};
+    return rounded(exact);
+}
+
 double ulps_off(attn_real got, struct rounded want)
 {
     if (isnan(got) || isnan(want.value))

@@ -23,6 +23,8 @@ struct rounded {
     wide value, unit;
 };
 struct rounded rounded(wide exact);
+/* The same, faster for a number between the powers of 2 that `near` lies between. */
+struct rounded rounded_near(wide exact, struct rounded near);
 
 /* |got - value| in units: 0 for two NaN, inf for one. */
 double ulps_off(attn_real got, struct rounded want);

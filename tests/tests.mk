@@ -1,10 +1,12 @@
 # Every tests/check_NAME.c is a suite, built against both libraries; those in ONCE
-# know no precision and are built once. What else lies in tests/ is shared by them.
+# know no precision and are built once. Every tests/long_NAME.c is one that takes too
+# long for make test, in float only. What else lies in tests/ is shared by them.
 #
 # make check        format, layers, headers alone, limits
 # make test         that, the programs, and all suites side by side
 # make suites       all suites alone; SUITES="softmax npy" runs some of them
-# make test-long    with clang, sanitizers, other kernels, another locale, valgrind
+# make suites-long  the long ones
+# make test-long    these, and all with clang, sanitizers, other kernels, another locale
 
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
@@ -12,8 +14,9 @@ ONCE := bench_program library programs readme scripts
 ALL := $(patsubst tests/check_%.c,%,$(sort $(wildcard tests/check_*.c)))
 NUMERIC := $(filter-out $(ONCE),$(ALL))
 SUITES := $(ALL)
-TEST_SHARED := $(filter-out tests/check_% tests/fuzz_%,$(sort $(wildcard tests/*.c)))
+TEST_SHARED := $(filter-out tests/check_% tests/long_% tests/fuzz_%,$(sort $(wildcard tests/*.c)))
 F32_SUITES := $(patsubst %,$(BUILD)/tests/check_%,$(SUITES))
+LONG_SUITES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/long_*.c)))
 F64_SUITES := $(patsubst %,$(BUILD)/tests/check_%_f64,$(filter-out $(ONCE),$(SUITES)))
 
 # Archives, so that a suite takes from what is shared only what it uses.
@@ -23,7 +26,7 @@ $(BUILD)/tests_f64.a: $(call objects,f64,$(TEST_SHARED) $(SHARED))
 $(BUILD)/tests/check_%_f64: $(BUILD)/f64/tests/check_%.o $(BUILD)/tests_f64.a $(BUILD)/libattn_f64.a
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(LIBS)
-$(BUILD)/tests/check_%: $(BUILD)/f32/tests/check_%.o $(BUILD)/tests_f32.a $(BUILD)/libattn.a
+$(BUILD)/tests/%: $(BUILD)/f32/tests/%.o $(BUILD)/tests_f32.a $(BUILD)/libattn.a
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(LIBS)
 $(BUILD)/f32/tests/%.o $(BUILD)/f64/tests/%.o: COMMON += $(CHECK_CFLAGS) -Itests -Itrain
@@ -44,6 +47,10 @@ suites:
 	$(AGAIN) -s $(PARALLEL) build-suites
 	@ATTN_BUILD='$(BUILD)' ATTN_CC='$(CC) $(SANITIZER)' scripts/run_suites.sh $(F32_SUITES) $(F64_SUITES)
 
+suites-long:
+	$(AGAIN) -s $(PARALLEL) $(LONG_SUITES)
+	@CK_TIMEOUT_MULTIPLIER=5 scripts/run_suites.sh $(LONG_SUITES)
+
 # Installs first: what pkg-config says is read when make starts.
 test:
 	@scripts/install.sh --tests
@@ -53,4 +60,4 @@ test:
 test-long:
 	@scripts/test_long.sh $(MAKE) '$(BUILD)'
 
-.PHONY: check build-suites suites test test-long
+.PHONY: check build-suites suites suites-long test test-long

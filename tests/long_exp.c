@@ -1,0 +1,20 @@
+/* exp of every float, on rows and on panels. */
+#include "every_float.h"
+
+START_TEST(exp_row_of_every_float)
+{
+    expect_every_float("exp_row");
+}
+END_TEST
+
+START_TEST(panel_exp_of_every_float)
+{
+    expect_every_float("panel_exp");
+}
+END_TEST
+
+void add_tests(Suite *suite)
+{
+    add_test(suite, "exp_row", exp_row_of_every_float);
+    add_test(suite, "panel_exp", panel_exp_of_every_float);
+}
