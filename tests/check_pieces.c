@@ -1,6 +1,7 @@
 /* Panels of scores cut in pieces: on random spans, every visible pair of a query and a key is
  * in exactly one piece, whichever way they are cut. */
 #include "attn/rng.h"
+#include "attention/kind.h"
 #include "attention/pieces.h"
 #include "compare.h"
 #include "test.h"
@@ -84,19 +85,21 @@ static const char *place_fault(const struct attn_piece *p, const struct attn_blo
     return NULL;
 }
 
-/* By keys: each group of keys with the queries from the first to the last group that sees any. */
+/* By keys: each group of keys with the queries from the first to the last group that sees any.
+ * Groups start at multiples of ATTN_GROUP, whatever the run. */
 static const char *by_keys_fault(const struct attn_piece *p, const struct attn_head *h,
                                  const struct attn_block *b, struct attn_keys keys)
 {
     const int last = (p->from + p->queries - 1) / ATTN_GROUP;
+    const int start = keys.at + p->first, end = start + p->keys;
 
-    if (p->first % ATTN_GROUP) return "starts within a group of keys";
-    if ((p->first + p->keys) % ATTN_GROUP && p->first + p->keys < keys.count)
-        return "ends within a group of keys";
-    for (int j = p->first; j < p->first + p->keys; j += ATTN_GROUP) {
-        const int left = keys.count - j, n = left < ATTN_GROUP ? left : ATTN_GROUP;
-        if (!reaches(h, b, p->from / ATTN_GROUP, keys.at + j, n)) return "starts too early";
-        if (!reaches(h, b, last, keys.at + j, n)) return "ends too late";
+    if (start % ATTN_GROUP && p->first > 0) return "starts within a group of keys";
+    if (end % ATTN_GROUP && end < keys.at + keys.count) return "ends within a group of keys";
+    for (int j = start, next; j < end; j = next) {
+        next = (j / ATTN_GROUP + 1) * ATTN_GROUP;
+        if (next > end) next = end;
+        if (!reaches(h, b, p->from / ATTN_GROUP, j, next - j)) return "starts too early";
+        if (!reaches(h, b, last, j, next - j)) return "ends too late";
     }
     return NULL;
 }
@@ -138,7 +141,7 @@ static void cover(struct cover *by_keys, struct cover *by_queries, const struct 
                   int most)
 {
     for (int i0 = 0; i0 < h->Tq; i0 += ATTN_PANEL) {
-        const struct attn_block b = attn_block_at(h, i0);
+        const struct attn_block b = attn_block_at(h->span, h->Tq, i0);
         struct attn_keys keys = {.at = b.reach.lo};
 
         for (; keys.at < b.reach.hi; keys.at += keys.count) {
@@ -198,7 +201,7 @@ START_TEST(a_group_sees_all_or_not)
         const struct attn_head h = {.Tq = 1 + below(&rng, ATTN_PANEL), .Tk = 50, .span = span};
 
         (round % 4 ? mask_spans : any_spans)(span, h.Tq, h.Tk, &rng);
-        const struct attn_block b = attn_block_at(&h, 0);
+        const struct attn_block b = attn_block_at(h.span, h.Tq, 0);
         for (int j = 0; j < h.Tk; j++) {
             bool all[ATTN_GROUPS] = {true, true, true, true};
             for (int i = 0; i < h.Tq; i++) all[i / ATTN_GROUP] &= is_visible(&h, i, j);
@@ -213,7 +216,7 @@ START_TEST(nothing_to_see_is_no_piece)
 {
     struct attn_span span[MOST] = {{0}};
     const struct attn_head h = {.Tq = MOST, .Tk = MOST, .span = span};
-    const struct attn_block b = attn_block_at(&h, 0);
+    const struct attn_block b = attn_block_at(h.span, h.Tq, 0);
     struct attn_piece p = {0};
 
     ck_assert_int_eq(b.reach.lo, b.reach.hi);
@@ -249,7 +252,7 @@ START_TEST(a_wrong_piece_is_seen)
     const struct attn_keys keys = {0, 64};
 
     for (int i = 0; i < MOST; i++) span[i] = (struct attn_span){0, i + 1};
-    const struct attn_block b = attn_block_at(&h, 0);
+    const struct attn_block b = attn_block_at(h.span, h.Tq, 0);
     const struct attn_piece right = {16, 16, 16, 48}, wrong[] = {
                                                           {16, 16, 0, 64},  /* starts too early */
                                                           {17, 15, 16, 48}, /* within a group */
