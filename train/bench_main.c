@@ -145,7 +145,7 @@ static void list(void *context)
         printf("%-10s %5d %6d %5d %5d%s\n", s->name, s->B, s->T, s->C, s->H,
                s->groups & BENCH_STANDARD ? "" : "  when asked for");
     printf("%-10s a whole step of training, task recall, when asked for\n"
-           "%-10s all that is not only run when asked for\n"
+           "%-10s what runs without --size\n"
            "%-10s long512 to long65k: minutes, the longest need\n\n%-10s\n",
            "recall", "default", "lengths", "peer");
     for (const struct bench_peer *const *p = bench_layer_peers + 1; *p; p++)
