@@ -87,6 +87,7 @@ START_TEST(its_maps_are_measured_as_they_were)
             struct attn_head_sums sums = {0};
             for (int first = 0; first < 5; first += 4) {
                 const struct attn_batch b = attn_batch_part(&t.probe, first, first ? 1 : 4);
+                t.model.no_weights = false;
                 attn_model_forward(&t.model, &b);
                 const struct attn_maps m = {.B = b.B,
                                             .H = 2,

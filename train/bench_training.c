@@ -143,19 +143,22 @@ const struct bench_peer bench_own_training = {.name = "attn",
                                               .finish = finish,
                                               .close = close_own};
 
-/* The parts of attn_trainer_step, one by one. The loss is computed within the
- * model's passes; it is timed once more alone, and its time taken off theirs. */
+/* The parts of attn_trainer_step, one by one: the least of each. The loss is computed within
+ * the model's passes; it is timed once more alone, and its time taken off theirs in the end. */
+enum { LOSS_BACKWARD = BENCH_TRAINING_PARTS, LAPS };
+
 struct stopwatch {
     struct attn_trainer *t;
     attn_real *p, *dlogits; /* (B, T, outputs) */
-    double last, part[BENCH_TRAINING_PARTS];
+    bool warm;
+    double last, part[LAPS];
 };
 
-static void lap(struct stopwatch *w, enum bench_training_part part)
+static void lap(struct stopwatch *w, int part)
 {
-    const double now = bench_now();
+    const double took = bench_now() - w->last;
 
-    w->part[part] = now - w->last;
+    if (w->warm && (w->part[part] == 0 || took < w->part[part])) w->part[part] = took;
     w->last = bench_now();
 }
 
@@ -169,6 +172,7 @@ static void step_in_parts(struct stopwatch *w)
     w->last = bench_now();
     fill_batch(t, t->step + 1);
     lap(w, BENCH_BATCH);
+    m->no_weights = true;
     const struct attn_loss loss = attn_model_forward(m, &t->batch);
     lap(w, BENCH_FORWARD);
     const attn_real scale = (attn_real)(1 / (double)loss.count);
@@ -181,13 +185,9 @@ static void step_in_parts(struct stopwatch *w)
     lap(w, BENCH_OPTIMIZER);
     attn_cross_entropy_forward(w->p, attn_model_output(m), t->batch.targets, rows, outputs);
     lap(w, BENCH_LOSS);
-    const double forward = w->part[BENCH_LOSS];
     memset(w->dlogits, 0, (size_t)rows * (size_t)outputs * sizeof *w->dlogits);
     attn_cross_entropy_backward(w->dlogits, w->p, t->batch.targets, scale, rows, outputs);
-    lap(w, BENCH_LOSS);
-    w->part[BENCH_FORWARD] -= forward;
-    w->part[BENCH_BACKWARD] -= w->part[BENCH_LOSS];
-    w->part[BENCH_LOSS] += forward;
+    lap(w, LOSS_BACKWARD);
     if (++t->step % s->log_every) return;
     w->last = bench_now();
     attn_trainer_evaluate(t);
@@ -209,11 +209,13 @@ static void split_apart(void *context, void *result)
     w.dlogits = w.p + n;
     const double end = bench_now() + plan->seconds;
     for (int i = 0; i <= 2 * t.settings.log_every || bench_now() < end; i++) {
+        w.warm = i >= t.settings.log_every;
         step_in_parts(&w);
-        if (i < t.settings.log_every) continue; /* caches, and no evaluation yet */
-        for (int k = 0; k < BENCH_TRAINING_PARTS; k++)
-            if (split->part[k] <= 0 || w.part[k] < split->part[k]) split->part[k] = w.part[k];
     }
+    memcpy(split->part, w.part, sizeof split->part);
+    split->part[BENCH_FORWARD] -= w.part[BENCH_LOSS];
+    split->part[BENCH_BACKWARD] -= w.part[LOSS_BACKWARD];
+    split->part[BENCH_LOSS] += w.part[LOSS_BACKWARD];
     split->log_every = t.settings.log_every;
 }
 

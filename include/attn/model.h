@@ -68,6 +68,7 @@ struct attn_model {
     int *pooled_targets;           /* (B): when pooled, each sequence has the target */
     unsigned char *pooled_counted; /* of its first position */
     attn_real *pooled_values;      /* (B, outputs) */
+    bool no_weights; /* nobody will ask for attn_model_weights: forward may take a faster way */
     int operations;
     struct attn_operation *operation; /* src/model/operation.h */
     void *block;                      /* what attn_model_free gives back; NULL: caller's memory */
@@ -103,8 +104,8 @@ void attn_model_backward(struct attn_model *m, const struct attn_batch *b, attn_
 void attn_model_zero(struct attn_model *m); /* g <- 0 */
 
 /* Of the last forward: the readout (B, T, outputs), (B, outputs) when pooled;
- * and of a layer P (B, H, T, T) and the log-sum-exp of its scores (B, H, T).
- * Valid until the next forward. */
+ * of a layer P (B, H, T, T), NULL where no_weights let it do without, and the
+ * log-sum-exp of its scores (B, H, T). Valid until the next forward. */
 const attn_real *attn_model_output(const struct attn_model *m);
 const attn_real *attn_model_weights(const struct attn_model *m, int layer);
 const attn_real *attn_model_lse(const struct attn_model *m, int layer);

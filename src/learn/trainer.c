@@ -126,6 +126,7 @@ bool attn_trainer_step(struct attn_trainer *t)
     struct attn_loss loss;
 
     attn_dataset_fill(&t->data, &t->batch, (uint64_t)s->seed, ATTN_STREAM_TRAIN, (uint32_t)step);
+    m->no_weights = true;
     loss = attn_model_forward(m, &t->batch);
     attn_model_zero(m);
     attn_model_backward(m, &t->batch, loss.count ? (attn_real)(1 / (double)loss.count) : 0);
@@ -176,6 +177,7 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
     struct attn_loss loss = {0};
     long right = 0;
 
+    t->model.no_weights = false;
     memset(t->maps, 0, heads * sizeof *t->maps);
     for (int first = 0; first < t->evaluation.B; first += t->model.B) {
         const struct attn_batch b = chunk(t, &t->evaluation, first);
@@ -204,6 +206,7 @@ void attn_trainer_attention(struct attn_trainer *t, float *p)
     const int L = t->settings.model.layers, H = t->settings.model.heads;
     const size_t T = (size_t)t->data.T, maps = (size_t)H * T * T;
 
+    t->model.no_weights = false;
     for (int first = 0; first < t->probe.B; first += t->model.B) {
         const struct attn_batch b = chunk(t, &t->probe, first);
         attn_model_forward(&t->model, &b);

@@ -249,6 +249,10 @@ static struct attn_signal add_attention(struct builder *b, struct attn_signal in
     o->layer = layer_settings(b->m);
     add_attention_weights(b, o, layer);
     o->saved = attn_layer_take(b->arena, &o->layer);
+    o->with_weights = o->saved.core;
+    o->layer.core.no_weights = true;
+    o->without = attn_saved_take(b->arena, &o->layer.core);
+    o->layer.core.no_weights = false;
     return o->out;
 }
 

@@ -194,7 +194,10 @@ struct attn_loss attn_model_forward(struct attn_model *m, const struct attn_batc
     const struct wanted w = wanted_of(m, b);
     const int outputs = m->settings.outputs;
 
-    for (int i = 0; i < m->operations; i++) m->operation[i].type->forward(&m->operation[i], b);
+    for (int i = 0; i < m->operations; i++) {
+        m->operation[i].layer.core.no_weights = m->no_weights;
+        m->operation[i].type->forward(&m->operation[i], b);
+    }
     if (m->settings.pool) gather_pooled(m, b);
     if (m->settings.regression)
         return attn_mse_forward(readout(m).value, w.values, w.counted, w.rows, outputs);

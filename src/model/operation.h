@@ -32,6 +32,7 @@ struct attn_operation {
     const struct attn_activation *activation; /* activation */
     struct attn_layer layer;                  /* attention */
     struct attn_layer_saved saved;
+    struct attn_saved with_weights, without; /* saved.core is one of them */
     struct attn_layer_weights weights;
     struct attn_layer_grads grads;
 };

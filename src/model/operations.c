@@ -79,6 +79,8 @@ static void attention_forward(struct attn_operation *o, const struct attn_batch 
 {
     const struct attn_layer layer = layer_of(o, b);
 
+    o->saved.core = layer.core.no_weights ? o->without : o->with_weights;
+
     attn_layer_forward(o->out.value, &o->saved, o->in.value, NULL, &o->weights, &layer);
 }
 

@@ -102,7 +102,8 @@ const struct attn_task attn_task_recall = {
     .name = "recall",
     .summary = "pairs of key and value, then keys: which value was beside the key?",
     .defaults =
-        "pairs=8 keys=32 values=16 queries=0 width=64 lr=0.001 steps=300 log-every=5 batch=64",
+        "pairs=8 keys=32 values=16 queries=0 width=32 lr=0.001 steps=600 log-every=20 batch=32 "
+        "eval-size=32",
     .open = open_recall,
     .fill = fill,
     .label = label,
