@@ -77,6 +77,7 @@ static struct attn_operation *add_operation(struct builder *b,
     b->n.operations++;
     memset(o, 0, sizeof *o);
     o->type = type;
+    o->threads = b->m->threads;
     o->in = in;
     o->out = add_signal(b, width, pooled);
     return o;

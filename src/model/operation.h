@@ -27,6 +27,7 @@ struct attn_operation {
     struct attn_signal in, branch, out; /* branch: residual only */
     const attn_real *w, *bias;          /* bias may be NULL */
     attn_real *dw, *dbias;              /* NULL: a code that is fixed */
+    struct attn_threads *threads;
 
     attn_real *mean, *rstd;                   /* norm */
     const struct attn_activation *activation; /* activation */

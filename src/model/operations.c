@@ -4,9 +4,10 @@
 
 #include "attn/embedding.h"
 #include "attn/layernorm.h"
-#include "attn/linear.h"
 #include "attn/pool.h"
 #include "attn/residual.h"
+#include "attn/threads.h"
+#include "math/projection.h"
 
 static int rows_of(struct attn_signal s, const struct attn_batch *b)
 {
@@ -99,28 +100,91 @@ static const attn_real *linear_input(const struct attn_operation *o, const struc
     return o->in.value ? o->in.value : b->inputs;
 }
 
+/* All rows, as a projection of one head. */
+static struct attn_projection linear_of(const struct attn_operation *o, const struct attn_batch *b)
+{
+    return (struct attn_projection){.B = 1,
+                                    .T = rows_of(o->in, b),
+                                    .C = o->in.width,
+                                    .H = 1,
+                                    .D = o->out.width,
+                                    .x = linear_input(o, b),
+                                    .w = o->w,
+                                    .bias = o->bias,
+                                    .y = o->out.value,
+                                    .dy = o->out.grad,
+                                    .dx = o->in.grad,
+                                    .dw = o->dw,
+                                    .dbias = o->dbias};
+}
+
 static void linear_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_linear_forward(o->out.value, linear_input(o, b), o->w, o->bias, rows_of(o->in, b),
-                        o->in.width, o->out.width);
+    const struct attn_projection p = linear_of(o, b);
+
+    attn_project_forward(&p, 1, o->threads);
 }
 
 static void linear_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_linear_backward(o->in.grad, o->dw, o->dbias, o->out.grad, linear_input(o, b), o->w,
-                         rows_of(o->in, b), o->in.width, o->out.width);
+    const struct attn_projection p = linear_of(o, b);
+
+    attn_project_backward_x(&p, 1, o->threads);
+    attn_project_backward_w(&p, 1, o->threads);
 }
 
 const struct attn_operation_type attn_op_linear = {linear_forward, linear_backward};
 
+enum { TASK_REALS = 1 << 13 }; /* elements of an activation in a task */
+
+/* An activation's elements, cut into tasks. */
+struct elements {
+    const struct attn_operation *o;
+    size_t count;
+};
+
+static size_t elements_from(const struct elements *e, int index)
+{
+    const size_t left = e->count - (size_t)index * TASK_REALS;
+
+    return left < TASK_REALS ? left : TASK_REALS;
+}
+
+static void activate(void *context, int index, int worker)
+{
+    const struct elements *e = context;
+    const size_t at = (size_t)index * TASK_REALS;
+
+    (void)worker;
+    e->o->activation->forward(e->o->out.value + at, e->o->in.value + at, elements_from(e, index));
+}
+
+static void activate_back(void *context, int index, int worker)
+{
+    const struct elements *e = context;
+    const size_t at = (size_t)index * TASK_REALS;
+
+    (void)worker;
+    e->o->activation->backward(e->o->in.grad + at, e->o->out.grad + at, e->o->in.value + at,
+                               elements_from(e, index));
+}
+
+static void run_elements(const struct attn_operation *o, const struct attn_batch *b,
+                         void (*task)(void *context, int index, int worker))
+{
+    struct elements e = {o, reals_of(o->in, b)};
+
+    attn_threads_run(o->threads, (int)((e.count + TASK_REALS - 1) / TASK_REALS), task, &e);
+}
+
 static void activation_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    o->activation->forward(o->out.value, o->in.value, reals_of(o->in, b));
+    run_elements(o, b, activate);
 }
 
 static void activation_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    o->activation->backward(o->in.grad, o->out.grad, o->in.value, reals_of(o->in, b));
+    run_elements(o, b, activate_back);
 }
 
 const struct attn_operation_type attn_op_activation = {activation_forward, activation_backward};
