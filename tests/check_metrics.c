@@ -25,7 +25,7 @@ struct trial {
 static void fill_row(struct trial *t, struct attn_rng *rng, int row, struct attn_span s)
 {
     const double std = exp(3 * attn_rng_uniform(rng) - 2);
-    double *score = t->score + row * TK, max = -INFINITY, sum = 0;
+    double *score = t->score + row * TK, max = (double)-INFINITY, sum = 0;
 
     for (int j = s.lo; j < s.hi; j++) {
         score[j] = std * attn_rng_normal(rng);
