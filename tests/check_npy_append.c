@@ -94,6 +94,8 @@ START_TEST(it_goes_on_where_it_is_told)
 {
     const char *a_path = scratch_path("a.npy"), *b_path = scratch_path("b.npy");
     struct attn_npy_append a;
+    struct attn_npy whole;
+    struct attn_error e;
 
     open_at(&a, a_path, 0);
     add_items(&a, 12);
@@ -105,6 +107,8 @@ START_TEST(it_goes_on_where_it_is_told)
     ck_assert_uint_eq(count_items(b_path), 9);
     open_at(&a, b_path, 5);
     ck_assert_uint_eq(count_items(b_path), 5);
+    expect_fine(attn_npy_read(&whole, b_path, &e)); /* nothing is left behind them */
+    attn_npy_free(&whole);
     add_items(&a, 7);
     attn_npy_append_close(&a);
     ck_assert_msg(run("cmp '%s' '%s'", a_path, b_path) == 0, "%s", run_output);
