@@ -54,10 +54,10 @@ static inline vec without_ln2(vec x, vec n)
  * where the result is still finite. */
 static inline vec times_power(vec p, vec shifted)
 {
-    const ivec whole = (ivec)shifted - (ivec)splat(rounder), half = whole >> 1;
+    const ivec whole = (ivec)((uvec)shifted - (uvec)splat(rounder)), half = whole >> 1;
 
-    p *= (vec)((half + EXPONENT_BIAS) << MANTISSA);
-    return p * (vec)((whole - half + EXPONENT_BIAS) << MANTISSA);
+    p *= (vec)((uvec)(half + EXPONENT_BIAS) << MANTISSA);
+    return p * (vec)((uvec)(whole - half + EXPONENT_BIAS) << MANTISSA);
 }
 
 static inline vec between(vec x, attn_real low, attn_real high)
@@ -88,7 +88,8 @@ static inline vec exp_below_0(vec x)
     const vec low = splat(exp_low);
     const ivec below = x < low;
     const vec y = choose(below, low, x), shifted = y * log2_e + rounder;
-    const vec power = (vec)(((ivec)shifted << MANTISSA) + ((bits)EXPONENT_BIAS << MANTISSA));
+    const vec power =
+        (vec)(((uvec)shifted << MANTISSA) + ((unsigned_bits)EXPONENT_BIAS << MANTISSA));
     const vec p = exp_rest(without_ln2(y, shifted - rounder)) * power;
 
     return (vec)((ivec)p & ~below);
@@ -106,8 +107,8 @@ enum { LOG_TERMS = 5 };
 static inline vec log_vec(vec x)
 {
     const vec root = splat((attn_real)0.70710678118654752440);
-    const ivec exponent = ((ivec)x - (ivec)root) >> MANTISSA;
-    const vec f = (vec)((ivec)x - (exponent << MANTISSA)), s = (f - 1) / (f + 1), z = s * s;
+    const ivec exponent = (ivec)((uvec)x - (uvec)root) >> MANTISSA;
+    const vec f = (vec)((uvec)x - ((uvec)exponent << MANTISSA)), s = (f - 1) / (f + 1), z = s * s;
     const vec e = __builtin_convertvector(exponent, vec);
     vec p = {0};
 

@@ -1,9 +1,11 @@
 /* body_vector.h (private) - vectors of VECTOR_BYTES, and what to do with one. */
 #ifdef ATTN_DOUBLE
 typedef int64_t bits;
+typedef uint64_t unsigned_bits;
 #define LANES (VECTOR_BYTES / 8)
 #else
 typedef int32_t bits;
+typedef uint32_t unsigned_bits;
 #define LANES (VECTOR_BYTES / 4)
 #endif
 
@@ -17,6 +19,7 @@ typedef int32_t bits;
 
 typedef attn_real vec __attribute__((vector_size(VECTOR_BYTES)));
 typedef bits ivec __attribute__((vector_size(VECTOR_BYTES)));
+typedef unsigned_bits uvec __attribute__((vector_size(VECTOR_BYTES))); /* its sums may wrap */
 /* The same where it lies in an array: aligned as a real only. */
 typedef attn_real memory_vec
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(attn_real)), may_alias));
