@@ -185,7 +185,11 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
         loss.sum += part.sum;
         loss.count += part.count;
         right += count_right(t, &b);
-        attn_heads_add_maps(t, &b);
+        const int measured = attn_heads_measured(t) - first;
+        if (measured > 0) {
+            const struct attn_batch some = attn_batch_part(&b, 0, measured < b.B ? measured : b.B);
+            attn_heads_add_maps(t, &some);
+        }
     }
     scores.loss = attn_loss_mean(loss);
     scores.accuracy = loss.count ? (double)right / (double)loss.count : 0;

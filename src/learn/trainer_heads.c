@@ -6,6 +6,7 @@
 
 #include "attention/kind.h"
 #include "attn/embedding.h"
+#include "attn/threads.h"
 
 /* A head's product is decomposed at every logged row: beyond this many singular
  * values that would cost as much as the training itself. */
@@ -153,6 +154,32 @@ void attn_heads_spans(struct attn_span *span, const struct attn_trainer *t,
     for (int i = 0; i < b->B; i++) attn_mask_spans(span + i * b->T, &mask, b->T, b->T, i);
 }
 
+/* Rows that a head is measured on: the means of so many are as good as of more, and each row
+ * of T weights takes T logarithms. */
+enum { MEASURED_ROWS = 2048 };
+
+int attn_heads_measured(const struct attn_trainer *t)
+{
+    const int sequences = MEASURED_ROWS / t->data.T;
+
+    return sequences > 1 ? sequences : 1;
+}
+
+/* The maps of one layer of the batch. */
+struct measuring {
+    struct attn_trainer *t;
+    struct attn_maps maps;
+    int layer;
+};
+
+static void measure_head(void *context, int index, int worker)
+{
+    struct measuring *m = context;
+
+    (void)worker;
+    attn_head_add(&m->t->maps[m->layer * m->maps.H + index], &m->maps, index);
+}
+
 void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b)
 {
     const int H = t->settings.model.heads;
@@ -160,7 +187,9 @@ void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b)
     attn_heads_spans(t->room->span, t, b);
     for (int i = 0; i < b->B * b->T; i++) t->room->counted[i] = b->targets[i] != ATTN_NO_ID;
     for (int l = 0; l < t->settings.model.layers; l++) {
-        const struct attn_maps maps = {.B = b->B,
+        struct measuring m = {.t = t,
+                              .layer = l,
+                              .maps = {.B = b->B,
                                        .H = H,
                                        .Tq = b->T,
                                        .Tk = b->T,
@@ -168,8 +197,8 @@ void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b)
                                        .lse = attn_model_lse(&t->model, l),
                                        .span = t->room->span,
                                        .counted = t->room->counted,
-                                       .right = t->data.has_right ? b->right : NULL};
-        for (int h = 0; h < H; h++) attn_head_add(&t->maps[l * H + h], &maps, h);
+                                       .right = t->data.has_right ? b->right : NULL}};
+        attn_threads_run(t->model.threads, H, measure_head, &m);
     }
 }
 

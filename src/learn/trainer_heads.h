@@ -24,6 +24,9 @@ void attn_heads_after_step(struct attn_trainer *t);
 void attn_heads_spans(struct attn_span *span, const struct attn_trainer *t,
                       const struct attn_batch *b);
 
+/* So many sequences of the evaluation set have their maps measured: the first. */
+int attn_heads_measured(const struct attn_trainer *t);
+
 /* Adds the maps of the last forward, of this batch, to t->maps. */
 void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b);
 
