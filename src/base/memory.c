@@ -32,23 +32,27 @@ static int told_to_fail(void)
     return 1;
 }
 
+/* calloc leaves pages alone that are zero already, so that what is never used of a large
+ * block takes no memory; an aligned block would have to be cleared. In front of the block
+ * stands what calloc gave. */
 void *attn_alloc(size_t count, size_t size)
 {
-    size_t bytes = round_up(attn_size_mul(count, size));
-    void *block;
+    const size_t bytes = round_up(attn_size_mul(count, size)), more = ATTN_ALIGN + sizeof(void *);
 
-    if (told_to_fail() || bytes > PTRDIFF_MAX) return NULL;
-    if (!bytes) bytes = ATTN_ALIGN;
-    if (posix_memalign(&block, ATTN_ALIGN, bytes)) return NULL;
+    if (told_to_fail() || bytes > PTRDIFF_MAX - more) return NULL;
+    void *given = calloc(bytes + more, 1);
+    if (!given) return NULL;
+    void **block = (void **)round_up((uintptr_t)given + sizeof given);
+    block[-1] = given;
     __atomic_add_fetch(&live, 1, __ATOMIC_RELAXED);
-    return memset(block, 0, bytes);
+    return block;
 }
 
 void attn_free(const void *block)
 {
     if (!block) return;
     __atomic_sub_fetch(&live, 1, __ATOMIC_RELAXED);
-    free((void *)(uintptr_t)block); /* const was the user's view of it */
+    free(((void *const *)block)[-1]);
 }
 
 void attn_alloc_fail_from(long n)
