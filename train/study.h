@@ -1,0 +1,57 @@
+/* study.h - a run, opened to be looked at: what study's views, pictures and words share.
+ *
+ * Two kinds of steps: frames are those whose maps were recorded (the probe's few sequences),
+ * logged are those with rows in heads.tsv (means over the whole evaluation set). A run that
+ * was killed or still goes on may have none of either; every count may be 0. */
+#ifndef STUDY_H
+#define STUDY_H
+
+#include "attn/error.h"
+#include "attn/phase.h"
+#include "attn/recording.h"
+
+enum { STUDY_NAME = 128 };
+
+struct study_head {
+    int layer, head;
+    const struct attn_head_metrics *frame; /* (frames) of the probe's rows with a target */
+    const double *series;                  /* (columns of heads.tsv, logged): study_series */
+    struct attn_phase sharpening;          /* fall: steepest fall of its entropy (logged, in
+                                              nats); half: its target mass reaches one half */
+};
+
+struct study {
+    const char *directory; /* as given to study_open: the caller's */
+    char name[STUDY_NAME]; /* its last part, cut; of "." and "runs/.." the folder's own */
+    struct attn_recording run;
+    int heads;                     /* layers times heads */
+    const struct study_head *head; /* (layers, heads) */
+    int logged;                    /* steps in heads.tsv */
+    const double *step;            /* (logged) */
+    struct attn_phase phase;       /* of eval_loss and target_mass in metrics.tsv */
+    void *room;                    /* what study_close gives back */
+};
+
+/* Faults: ATTN_BAD_INPUT, ATTN_OUT_OF_MEMORY. After a fault nothing is left open. */
+ATTN_MUST_CHECK const char *study_open(struct study *s, const char *directory,
+                                       struct attn_error *e);
+void study_close(struct study *s);
+
+const struct study_head *study_head_at(const struct study *s, int layer, int head);
+
+/* A column of heads.tsv for one head, s->logged numbers; NULL: there is none of that name. */
+const double *study_series(const struct study *s, const struct study_head *h, const char *name);
+
+/* A column of metrics.tsv, s->run.metrics.rows numbers; NULL: likewise. */
+const double *study_metric(const struct study *s, const char *name);
+
+/* The frame nearest to a step, the earlier of two as near; below 0: the last. -1: no frames. */
+int study_frame_at(const struct study *s, long step);
+
+/* The map (T queries, T keys) of a frame, probe sequence, layer and head. */
+const float *study_map(const struct study *s, int frame, int sequence, int layer, int head);
+
+/* config.json by name: its text as written ("" where it is not there or no string or number). */
+const char *study_setting(const struct study *s, const char *name);
+
+#endif
