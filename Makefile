@@ -40,7 +40,7 @@ HEADERS := $(sort $(wildcard include/attn/*.h))
 SHARED := $(filter-out %_main.c,$(sort $(wildcard train/*.c)))
 SCRIPTS := $(sort $(wildcard scripts/*.gp))
 GENERATED := $(SCRIPTS:scripts/%=$(BUILD)/gen/%.inc)
-PROGRAMS := $(addprefix $(BUILD)/,train train64 gradcheck attend attend32 bench)
+PROGRAMS := $(addprefix $(BUILD)/,train train64 gradcheck attend attend32 bench study)
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
 
@@ -77,6 +77,7 @@ $(eval $(call program,gradcheck,gradcheck,f64,libattn_f64.a))
 $(eval $(call program,attend,attend,f64,libattn_f64.a))
 $(eval $(call program,attend32,attend,f32,libattn.a))
 $(eval $(call program,bench,bench,f32,libattn.a))
+$(eval $(call program,study,study,f32,libattn.a))
 
 include tests/tests.mk
 

@@ -8,9 +8,7 @@
 
 enum { COLUMNS = 80, HELP_COLUMN = 26 };
 
-/* Prints words, broken at blanks before column COLUMNS, further lines indented
- * to `indent`; the cursor is at `column` and is at the new column afterwards. */
-static int print_words(const char *words, int column, int indent)
+int cli_print_words(const char *words, int column, int indent)
 {
     while (*words) {
         const int length = (int)strcspn(words, " ");
@@ -34,7 +32,7 @@ static void print_option(const struct cli_option *o)
         column = 0;
     }
     column += printf("%*s", HELP_COLUMN - column, "");
-    column = print_words(o->help, column, HELP_COLUMN);
+    column = cli_print_words(o->help, column, HELP_COLUMN);
     if (o->standard) {
         /* One word, so that it is never torn apart. */
         const int length = (int)strlen(o->standard) + 2;
@@ -69,7 +67,7 @@ void cli_print_help(const struct cli *cli, const struct cli_option *common, int 
 {
     printf("Examples:\n%s\nUsage: %s [OPTION]...%s%s\n", cli->examples, cli_called(cli->program),
            cli->operands ? " " : "", cli->operands ? cli->operands : "");
-    print_words(cli->summary, 0, 0);
+    cli_print_words(cli->summary, 0, 0);
     printf("\n");
     print_options(cli->options, cli->count);
     print_options(common, n);

@@ -160,5 +160,16 @@ const char *study_setting(const struct study *s, const char *name)
 {
     const struct attn_json *j = attn_json_member(s->run.config, name);
 
-    return j && (j->type == ATTN_JSON_STRING || j->type == ATTN_JSON_NUMBER) ? j->text : "";
+    if (!j) return "";
+    switch (j->type) {
+    case ATTN_JSON_STRING:
+    case ATTN_JSON_NUMBER:
+        return j->text;
+    case ATTN_JSON_TRUE:
+        return "yes";
+    case ATTN_JSON_FALSE:
+        return "no";
+    default:
+        return "";
+    }
 }

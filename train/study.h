@@ -51,7 +51,7 @@ int study_frame_at(const struct study *s, long step);
 /* The map (T queries, T keys) of a frame, probe sequence, layer and head. */
 const float *study_map(const struct study *s, int frame, int sequence, int layer, int head);
 
-/* config.json by name: its text as written ("" where it is not there or no string or number). */
+/* config.json by name, as the command line would give it; "" where it is not there. */
 const char *study_setting(const struct study *s, const char *name);
 
 #endif

@@ -8,6 +8,7 @@
 #include "attn/checkpoint.h"
 #include "attn/clip.h"
 #include "attn/cross_entropy.h"
+#include "attn/diagnosis.h"
 #include "attn/differences.h"
 #include "attn/embedding.h"
 #include "attn/error.h"

@@ -1,0 +1,186 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attn/json.h"
+#include "study_compare.h"
+#include "study_json.h"
+#include "study_words.h"
+#include "terminal.h"
+
+enum { DIGITS = 3, GAP = 2, SPREAD = 3 * ATTN_NUMBER_SIZE + 8 };
+
+static const struct column {
+    const char *title, *name; /* on paper, in JSON */
+} columns[STUDY_MEASURES] = {
+    [STUDY_HALF] = {"half at", "half"},       [STUDY_FALL] = {"falls at", "fall"},
+    [STUDY_LOSS] = {"loss", "eval_loss"},     [STUDY_ACCURACY] = {"accuracy", "accuracy"},
+    [STUDY_ENTROPY] = {"entropy", "entropy"}, [STUDY_MASS] = {"target mass", "target_mass"},
+};
+
+/* Names and settings come from files: they are shown, not sent. Without a locale that is
+ * known, plain ASCII. */
+static void print_word(const char *word, int width, bool utf8)
+{
+    char label[TERMINAL_LABEL_SIZE];
+
+    printf("%s%*s", terminal_label(label, word, width, utf8), GAP, "");
+}
+
+static int at_most(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int width_of(const struct study_comparison *c, const char *title, const char *setting,
+                    bool utf8)
+{
+    int width = (int)strlen(title);
+
+    for (int i = 0; i < c->runs; i++) {
+        const char *word = setting ? study_setting(&c->run[i], setting) : c->run[i].name;
+        const int columns_of = terminal_label_columns(word, utf8);
+        if (columns_of > width) width = columns_of;
+    }
+    return at_most(width, TERMINAL_LABEL_COLUMNS);
+}
+
+static const char *value_of(const struct study *s, const char *setting)
+{
+    const char *value = study_setting(s, setting);
+
+    return *value ? value : "-";
+}
+
+static void print_settings(const struct study_comparison *c, int run, bool seed, bool utf8)
+{
+    for (int i = 0; i < c->settings; i++)
+        print_word(run < 0 ? c->setting[i] : value_of(&c->run[run], c->setting[i]),
+                   width_of(c, c->setting[i], c->setting[i], utf8), utf8);
+    if (seed)
+        print_word(run < 0 ? "seed" : value_of(&c->run[run], "seed"),
+                   width_of(c, "seed", "seed", utf8), utf8);
+}
+
+static void end_line(void)
+{
+    printf("\n");
+}
+
+static void print_runs(const struct study_comparison *c, bool utf8)
+{
+    const int name = width_of(c, "run", NULL, utf8);
+    char text[ATTN_NUMBER_SIZE];
+
+    print_word("run", name, utf8);
+    print_settings(c, -1, c->seeds, utf8);
+    for (int m = 0; m < STUDY_MEASURES; m++) printf("%11s", columns[m].title);
+    end_line();
+    for (int i = 0; i < c->runs; i++) {
+        print_word(c->run[i].name, name, utf8);
+        print_settings(c, i, c->seeds, utf8);
+        for (int m = 0; m < STUDY_MEASURES; m++)
+            printf("%11s", study_words_number(text, c->value[i * STUDY_MEASURES + m], DIGITS));
+        end_line();
+    }
+}
+
+/* "52 (48..60)" */
+static char *spread_text(char out[SPREAD], const struct study_spread *s)
+{
+    char median[ATTN_NUMBER_SIZE], least[ATTN_NUMBER_SIZE], most[ATTN_NUMBER_SIZE];
+
+    if (isnan(s->least)) return strcpy(out, "-");
+    snprintf(out, SPREAD, "%s (%s..%s)", study_words_number(median, s->median, DIGITS),
+             study_words_number(least, s->least, DIGITS),
+             study_words_number(most, s->most, DIGITS));
+    return out;
+}
+
+static int first_of_group(const struct study_comparison *c, int group)
+{
+    int i = 0;
+
+    while (c->group[i] != group) i++;
+    return i;
+}
+
+static void print_groups(const struct study_comparison *c, bool utf8)
+{
+    char text[SPREAD];
+
+    printf("\nmedian (least..most) over seeds\n");
+    print_word("runs", 4, utf8);
+    print_settings(c, -1, false, utf8);
+    for (int m = 0; m < STUDY_MEASURES; m++) printf("%-26s", columns[m].title);
+    end_line();
+    for (int g = 0; g < c->groups; g++) {
+        const int i = first_of_group(c, g);
+        const struct study_spread s = study_compare_spread(c, g, STUDY_LOSS);
+        printf("%4d%*s", s.runs, GAP, "");
+        print_settings(c, i, false, utf8);
+        for (int m = 0; m < STUDY_MEASURES; m++) {
+            const struct study_spread spread = study_compare_spread(c, g, (enum study_measure)m);
+            printf("%-26s", spread_text(text, &spread));
+        }
+        end_line();
+    }
+}
+
+void study_compare_print(const struct study_comparison *c)
+{
+    const bool utf8 = terminal_describe(stdout, TERMINAL_NEVER).utf8;
+    int findings = 0;
+
+    print_runs(c, utf8);
+    if (c->groups < c->runs) print_groups(c, utf8);
+    for (int i = 0; i < c->runs; i++) findings += c->diagnosis[i].count;
+    printf("\n%s", findings ? "" : "no illness found\n");
+    for (int i = 0; i < c->runs; i++) study_words_findings(&c->run[i], &c->diagnosis[i], true);
+}
+
+static void add_group(struct attn_text *t, const struct study_comparison *c, int group)
+{
+    const int first = first_of_group(c, group);
+    bool any = false;
+
+    attn_text_print(t, "{\"settings\": {");
+    for (int i = 0; i < c->settings; i++)
+        study_json_string(t, c->setting[i], study_setting(&c->run[first], c->setting[i]));
+    attn_text_print(t, "}, \"runs\": [");
+    for (int i = 0; i < c->runs; i++)
+        if (c->group[i] == group) {
+            attn_text_print(t, "%s%d", any ? ", " : "", i);
+            any = true;
+        }
+    attn_text_print(t, "]");
+    for (int m = 0; m < STUDY_MEASURES; m++) {
+        const struct study_spread s = study_compare_spread(c, group, (enum study_measure)m);
+        attn_text_print(t, ", \"%s\": {", columns[m].name);
+        study_json_number(t, "median", s.median);
+        study_json_number(t, "least", s.least);
+        study_json_number(t, "most", s.most);
+        attn_text_print(t, "}");
+    }
+    attn_text_print(t, "}");
+}
+
+void study_compare_json(struct attn_text *t, const struct study_comparison *c)
+{
+    attn_text_print(t, "{\"differ\": [");
+    for (int i = 0; i < c->settings; i++) {
+        attn_text_print(t, "%s", i ? ", " : "");
+        attn_json_quote(t, c->setting[i]);
+    }
+    attn_text_print(t, "%s], \"runs\": [", c->seeds ? c->settings ? ", \"seed\"" : "\"seed\"" : "");
+    for (int i = 0; i < c->runs; i++) {
+        attn_text_print(t, "%s", i ? ", " : "");
+        study_json(t, &c->run[i], &c->diagnosis[i]);
+    }
+    attn_text_print(t, "], \"groups\": [");
+    for (int g = 0; g < c->groups; g++) {
+        attn_text_print(t, "%s", g ? ", " : "");
+        add_group(t, c, g);
+    }
+    attn_text_print(t, "]}");
+}
