@@ -115,6 +115,18 @@ static void fill_head(struct attn_head_facts *f, const struct study *s, const st
     find_twin(f, s);
 }
 
+/* Of the keys that rows with a target see: only these are to be told apart. */
+static bool is_seen(const struct attn_recording *r, int sequence, int key)
+{
+    const size_t first = (size_t)sequence * (size_t)r->T;
+
+    for (int i = 0; i < r->T; i++) {
+        const struct attn_span s = r->span[first + (size_t)i];
+        if (r->counted[first + (size_t)i] && s.lo <= key && key < s.hi) return true;
+    }
+    return false;
+}
+
 static int most_distinct(const struct attn_recording *r)
 {
     int most = 0;
@@ -124,8 +136,8 @@ static int most_distinct(const struct attn_recording *r)
         int distinct = 0;
         for (int i = 0; i < r->T; i++) {
             int j = 0;
-            while (id[j] != id[i]) j++;
-            distinct += j == i;
+            while (j < i && !(id[j] == id[i] && is_seen(r, b, j))) j++;
+            distinct += j == i && is_seen(r, b, i);
         }
         if (distinct > most) most = distinct;
     }

@@ -61,9 +61,9 @@ struct attn_run_facts {
     double scale;                 /* of the scores as it was given; 0: the kind's own */
     int head_width;               /* D */
     int mlp;                      /* hidden width of the MLP; 0: none */
-    int distinct;                 /* most different tokens in one sequence; 0: not known */
-    double first_uniform;         /* mean of 1 / n over the rows: first_mass if all keys had
-                                     the same weight */
+    int distinct;         /* most different tokens among the keys of a sequence; 0: not known */
+    double first_uniform; /* mean of 1 / n over the rows: first_mass if all keys had
+                             the same weight */
     int heads;
     const struct attn_head_facts *head; /* (heads) of all layers */
 };

@@ -53,9 +53,11 @@ static const double SHARP = 0.3;
  * more: such runs have solved their task, and it is not asked of them. */
 static const double UNIFORM = 0.98;
 
-/* The way that W_Q and W_K went, as a share of their norm, before it can be said that nothing
- * was learned: healthy runs leave the loss of the best constant answer after 0.015 to 0.64. */
-static const double SHORT_PATH = 0.7;
+/* The way that W_Q and W_K went, as a share of their norm, below which they are as good as
+ * drawn. Five steps 0.004 to 0.08, a learning rate of 1e-6 0.001. Shuffled targets, 150 steps:
+ * 0.24 to 0.53. Healthy runs leave the loss of the best constant answer after 0.015 to 0.64: one
+ * that was stopped before that is told what shuffled targets are, and that it may be early. */
+static const double SHORT_PATH = 0.1;
 
 /* The share of that loss from which nothing was learned. Healthy end below 0.03, texts that are
  * too long to be learned by heart at 0.6 to 0.8. Ill, with shuffled targets, from 0.99 on. */

@@ -1,0 +1,30 @@
+/* Nothing ails a training with a task's own settings, seeds 1 to 5, one head and two. */
+#include "test.h"
+
+#include "planted_run.h"
+
+enum { SEEDS = 5, MOST_HEADS = 2, EACH = SEEDS * MOST_HEADS };
+
+START_TEST(no_illness_is_found)
+{
+    const struct attn_task *task = attn_tasks[_i / EACH];
+    struct attn_settings s;
+    struct planted_run r;
+
+    attn_settings_default(&s, task);
+    if (strcmp(task->name, "text") == 0) strcpy(s.data, "data/sentences.txt");
+    s.seed = _i % SEEDS + 1;
+    s.model.heads = _i / SEEDS % MOST_HEADS + 1;
+    planted_run_open(&r, "run", &s, NULL);
+    planted_run_expect(&r, NULL, 0);
+    planted_run_close(&r);
+}
+END_TEST
+
+void add_tests(Suite *suite)
+{
+    int tasks = 0;
+
+    while (attn_tasks[tasks]) tasks++;
+    add_loop_test(suite, "healthy", no_illness_is_found, tasks * EACH);
+}
