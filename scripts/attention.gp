@@ -1,34 +1,50 @@
-# attention.gp - where each head looks at the end: attention.npy -> attention.png
+# attention.gp - where each head looks: maps of attention.npy, on one page or many
 #
-# Run it in a run directory; gnuplot 5.4 or newer. gnuplot reads numbers out of
-# an .npy file, but neither its header nor words from elsewhere, so these are
-# set before:
-#   output                    the picture's name
-#   skip                      bytes before the first panel's numbers
-#   layers, heads             of the run
-#   queries, keys             rows and columns of a map
-#   step                      the step of the frame, -1 where unknown
-#   array label[labels]       the tokens' labels; labels is 0 for none
-#   label_columns             columns of the widest label
-#   $right, rights            "key query" of the right keys, and how many
+# gnuplot 5.4 or newer. gnuplot reads numbers out of an .npy file, but neither
+# its header nor words from elsewhere, so these are set before:
+#   output, svg, gif            the picture's name; what it is, a PNG where neither is 1
+#   gif_font                    of an animation
+#   file                        attention.npy
+#   queries, keys               rows and columns of a map
+#   pages, page_title[pages]    of an animation; else one
+#   panels, columns             maps of a page, side by side
+#   first_key, last_key         the keys that are shown
+#   place[], caption[]          of each panel of each page: bytes before its weights
+#   array label[labels]         the tokens' labels; labels is 0 for none
+#   label_columns               columns of the widest label
+#   $right, rights              "key query" of the right keys, and how many
 
-panels = queries * keys == 0 ? 0 : (layers * heads < 8 ? layers * heads : 8)
-columns = panels <= 1 ? 1 : (panels == 2 || panels == 4 ? 2 : (panels <= 6 ? 3 : 4))
+columns = columns < 1 ? 1 : columns
 rows = panels == 0 ? 1 : (panels + columns - 1) / columns
+last_key = last_key < first_key ? first_key : last_key
 
-# In pixels: a panel grows with its rows of labels, from 260 to 560; `room` is
-# for the labels themselves.
-largest = queries > keys ? queries : keys
-side = labels > 0 ? 40 + 17 * largest : 340
-side = side < 260 ? 260 : (side > 560 ? 560 : side)
+# In pixels: a panel grows with its rows of labels, to between `least` and
+# `most`; `room` is for the labels themselves, which stand on the left and below
+# only.
+across = 1.0 * (last_key - first_key + 1)
+largest = queries > across ? queries : across
+least = gif ? (panels > 4 ? 150 : 200) : 260
+most = gif ? 420 : 560
+side = labels > 0 ? 40 + (gif ? 12 : 17) * largest : 340
+side = side < least ? least : (side > most ? most : side)
+cell = side / (largest < 1 ? 1 : largest)
+side_x = cell * across
+side_y = cell * (queries < 1 ? 1 : queries)
 room = 16 + 8 * (labels > 0 ? label_columns : 3)
-step_x = side + room + 30
-step_y = side + room + 54
-width = columns * step_x + 110
-height = rows * step_y + 40
+step_x = (side_x < 170 ? 170 : side_x) + 24
+step_y = side_y + 40
+width = 56 + room + columns * step_x + 76
+width = width < 420 ? 420 : width
+height = 50 + rows * step_y + room + 24
 
-if (strstrt(GPVAL_TERMINALS, ' pngcairo ')) set terminal pngcairo noenhanced size width,height font 'Sans,10'
-if (!strstrt(GPVAL_TERMINALS, ' pngcairo ')) set terminal png noenhanced size width,height small
+size = sprintf('noenhanced size %d,%d ', width, height)
+cairo = strstrt(GPVAL_TERMINALS, ' pngcairo ')
+can_move = strstrt(GPVAL_TERMINALS, ' gif ') && strstrt(GPVAL_COMPILE_OPTIONS, '+ANIMATION')
+if (gif && !can_move) exit error 'this gnuplot makes no animated GIF'
+if (gif) eval 'set terminal gif animate optimize delay 8 loop 0 '.size.'font gif_font'
+if (svg) eval 'set terminal svg '.size."font 'sans-serif,10' background '#ffffff'"
+if (!gif && !svg && cairo) eval 'set terminal pngcairo '.size."font 'Sans,10'"
+if (!gif && !svg && !cairo) eval 'set terminal png '.size.'small'
 set encoding utf8
 set output output
 
@@ -39,49 +55,62 @@ set cbtics 0,0.2,1
 set cblabel 'attention weight'
 set border lc rgb '#404040'
 set tics out nomirror scale 0.5
-set xrange [-0.5:keys - 0.5]
+set xrange [first_key - 0.5:last_key + 0.5]
 set yrange [queries - 0.5:-0.5]
 set size ratio -1
 unset key
 
-if (labels == keys) {
-    set xtics () rotate by 90 right
-    do for [i = 1:labels] { set xtics add (label[i] i - 1) }
+do for [page = 1:pages] {
+    set multiplot title page_title[page] font (gif ? '' : ',13')
+    do for [panel = 0:panels - 1] {
+        column = panel % columns
+        row = panel / columns
+        x = 44.0 + room + column * step_x
+        y = height - 74.0 - side_y - row * step_y
+        set lmargin at screen x / width
+        set rmargin at screen (x + side_x) / width
+        set bmargin at screen y / height
+        set tmargin at screen (y + side_y) / height
+        index = (page - 1) * panels + panel + 1
+        set title caption[index]
+        unset label
+        set xtics autofreq scale 0 format ''
+        set ytics autofreq scale 0 format ''
+        if (column == 0) {
+            set label 1 'query' at screen (x - room - 14) / width, screen (y + side_y / 2) / height center rotate by 90
+            set ytics scale 0.5 format '%g'
+            if (labels == queries) {
+                set ytics ()
+                do for [i = 1:labels] { set ytics add (label[i] i - 1) }
+            }
+        }
+        if (panel + columns >= panels) {
+            set label 2 'key' at screen (x + side_x / 2) / width, screen (y - room - 10) / height center
+            set xtics scale 0.5 format '%g' norotate
+            if (labels == keys) {
+                set xtics () rotate by 90 right
+                do for [i = 1:labels] { set xtics add (label[i] i - 1) }
+            }
+        }
+        unset colorbox
+        if (panel == 0) {
+            set colorbox user origin screen (44.0 + room + columns * step_x) / width, screen y / height \
+                size screen 14.0 / width, screen (1.0 * side_y) / height
+        }
+        binary = sprintf("file binary skip=%.0f format='%%float32' endian=little ", place[index])
+        map = binary.sprintf('array=(%d,%d) with image', keys, queries)
+        # An image takes at least two rows and columns.
+        cells = binary.sprintf('record=%d using (int($0) %% keys):(int($0) / keys):(0.5):(0.5):1 ', keys * queries). \
+            'with boxxyerror fs solid noborder fc palette'
+        if (keys < 2 || queries < 2) { map = cells }
+        boxes = rights == 0 ? '' : ", $right using 1:2:(0.5):(0.5) with boxxyerror fs empty lw ".(labels > 0 ? '1.5' : '0.6')." lc rgb '#ff6f3c'"
+        eval 'plot '.map.boxes
+    }
+    unset multiplot
 }
-if (labels == queries) {
-    set ytics ()
-    do for [i = 1:labels] { set ytics add (label[i] i - 1) }
-}
-
-title = (step < 0 ? 'Attention' : sprintf('Attention at step %d', step)).(rights > 0 ? ' (boxes: right keys)' : '')
-set multiplot title title font ',13'
-do for [panel = 0:panels - 1] {
-    column = panel % columns
-    row = panel / columns
-    x = 26.0 + room + column * step_x
-    y = height - 60.0 - side - row * step_y
-    set lmargin at screen x / width
-    set rmargin at screen (x + side) / width
-    set bmargin at screen y / height
-    set tmargin at screen (y + side) / height
-    set title sprintf('layer %d, head %d', panel / heads, panel % heads)
-    set label 1 'query' at screen (x - room - 12) / width, screen (y + side / 2) / height center rotate by 90
-    set label 2 'key' at screen (x + side / 2) / width, screen (y - room - 10) / height center
-    set colorbox user origin screen (width - 76.0) / width, screen y / height \
-        size screen 14.0 / width, screen (1.0 * side) / height
-    if (panel > 0) { unset colorbox }
-    here = skip + 4.0 * queries * keys * panel
-    file = sprintf("'attention.npy' binary skip=%.0f format='%%float32' endian=little ", here)
-    map = file.sprintf('array=(%d,%d) with image', keys, queries)
-    # An image takes at least two rows and columns.
-    cells = file.sprintf('record=%d using (int($0) %% keys):(int($0) / keys):(0.5):(0.5):1 ', keys * queries). \
-        'with boxxyerror fs solid noborder fc palette'
-    if (keys < 2 || queries < 2) { map = cells }
-    boxes = rights == 0 ? '' : ", $right using 1:2:(0.5):(0.5) with boxxyerror fs empty lw ".(labels > 0 ? '1.5' : '0.6')." lc rgb '#ff6f3c'"
-    eval 'plot '.map.boxes
-}
-unset multiplot
 if (panels == 0) {
+    unset xtics
+    unset ytics
     set label 1 'no data' at graph 0.5, graph 0.5 center textcolor rgb '#606060'
     plot [0:1] [0:1] NaN notitle
 }

@@ -10,6 +10,7 @@
 #include "attn/file.h"
 #include "attn/text.h"
 #include "plot_child.h"
+#include "plot_picture.h"
 #include "plot_prelude.h"
 
 static const char loss_script[] =
@@ -34,20 +35,6 @@ static const char *reason(char *said)
     return best;
 }
 
-/* A PNG from its first bytes to its last. */
-static bool is_whole_png(const char *path)
-{
-    static const char head[8] = "\x89PNG\r\n\x1a\n", tail[8] = "IEND\xae\x42\x60\x82";
-    char first[8], last[8];
-    FILE *f = fopen(path, "rb");
-    const bool whole = f && fread(first, 1, 8, f) == 8 && memcmp(first, head, 8) == 0 &&
-                       fseek(f, -8, SEEK_END) == 0 && fread(last, 1, 8, f) == 8 &&
-                       memcmp(last, tail, 8) == 0;
-
-    if (f) fclose(f);
-    return whole;
-}
-
 const char *plot_gnuplot(const char *gnuplot, const char *directory, const struct attn_text *text,
                          struct attn_error *e)
 {
@@ -64,31 +51,6 @@ const char *plot_gnuplot(const char *gnuplot, const char *directory, const struc
         return attn_fail(e, ATTN_CHECK_FAILED, "%s cannot be started", gnuplot);
     if (code > 128) return attn_fail(e, ATTN_CHECK_FAILED, "signal %d ended gnuplot", code - 128);
     return attn_fail(e, ATTN_CHECK_FAILED, "gnuplot: %s", reason(said));
-}
-
-/* gnuplot draws under a temporary name, which becomes `name` once it is whole. */
-static const char *draw(const char *gnuplot, const char *directory, const char *name,
-                        const struct attn_text *prelude, const char *script, struct attn_error *e)
-{
-    char temporary[64], drawn[4096], path[4096];
-    struct attn_text text = {0};
-    const char *wrong;
-
-    snprintf(temporary, sizeof temporary, ".%s.%ld", name, (long)getpid());
-    if (!attn_path_join(drawn, sizeof drawn, directory, temporary) ||
-        !attn_path_join(path, sizeof path, directory, name))
-        return attn_fail(e, ATTN_CANNOT_WRITE, "%s: the path is too long", directory);
-    attn_text_print(&text, "output = '%s'\n", temporary);
-    if (prelude->size) attn_text_add(&text, prelude->data, prelude->size);
-    attn_text_add(&text, script, strlen(script));
-    wrong = text.failed ? attn_fail_memory(e, name) : plot_gnuplot(gnuplot, directory, &text, e);
-    attn_text_free(&text);
-    if (!wrong && !is_whole_png(drawn))
-        wrong = attn_fail(e, ATTN_CANNOT_WRITE, "gnuplot left no picture");
-    if (!wrong && rename(drawn, path) != 0)
-        wrong = attn_fail(e, ATTN_CANNOT_WRITE, "cannot rename it to %s", path);
-    if (wrong) unlink(drawn);
-    return wrong;
 }
 
 static const char *prepare_nothing(struct attn_text *prelude, const char *directory,
@@ -115,13 +77,12 @@ static const char *make(const struct picture *p, const char *gnuplot, const char
     const char *wrong = p->prepare(&prelude, directory, e);
 
     if (!wrong && prelude.failed) wrong = attn_fail_memory(e, p->name);
-    if (!wrong) wrong = draw(gnuplot, directory, p->name, &prelude, p->script, e);
+    if (!wrong) wrong = plot_picture(gnuplot, directory, p->name, &prelude, p->script, e);
     attn_text_free(&prelude);
     return wrong;
 }
 
-/* Without any font gnuplot leaves all words out and says nothing. */
-static bool has_font(void)
+bool plot_has_font(void)
 {
     char path[4096], said[256];
     char name[] = "fc-list", pattern[] = ":charset=41";
@@ -167,7 +128,7 @@ enum plot_outcome plot_run(const char *directory, char words[PLOT_WORDS])
         failed = failed || !made[i];
     }
     tell(words, made, wrong);
-    if (!failed && !has_font()) {
+    if (!failed && !plot_has_font()) {
         const size_t used = strlen(words);
         snprintf(words + used, PLOT_WORDS - used, " (without words: no font is installed)");
     }

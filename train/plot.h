@@ -7,6 +7,8 @@
 #ifndef PLOT_H
 #define PLOT_H
 
+#include <stdbool.h>
+
 #include "attn/error.h"
 #include "attn/text.h"
 
@@ -25,5 +27,8 @@ enum plot_outcome plot_run(const char *directory, char words[PLOT_WORDS]);
  * with NULL, here. What it complains of is ATTN_CHECK_FAILED. */
 ATTN_MUST_CHECK const char *plot_gnuplot(const char *gnuplot, const char *directory,
                                          const struct attn_text *text, struct attn_error *e);
+
+/* Without any font gnuplot leaves all words out and says nothing. */
+bool plot_has_font(void);
 
 #endif

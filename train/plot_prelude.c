@@ -3,12 +3,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "attn/file.h"
 #include "attn/memory.h"
 #include "attn/npy_append.h"
-#include "plot_labels.h"
+#include "plot_maps.h"
 
 enum { RANK = 6, FRAMES = 0, SEQUENCES, LAYERS, HEADS, QUERIES, KEYS };
 
@@ -110,28 +111,18 @@ static long last_step(const char *directory)
     return step;
 }
 
-struct probe {
-    int count;   /* labels; 0: none */
-    int columns; /* of the widest */
-    char label[PLOT_LABELS][PLOT_LABEL_SIZE];
-    long rights;
-    struct attn_text right; /* "key query" lines */
-    struct plot_fonts fonts;
-};
-
-static void add_right(struct probe *p, char *list, long query, const size_t shape[RANK])
+static void add_right(struct plot_tokens *p, char *list, long query, const size_t shape[RANK])
 {
     char *rest;
 
     for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         int64_t key;
         if (!attn_integer_parse(word, &key) || key < 0 || (uint64_t)key >= shape[KEYS]) continue;
-        attn_text_print(&p->right, "%ld %ld\n", (long)key, query);
-        p->rights++;
+        plot_tokens_right(p, (int)key, (int)query);
     }
 }
 
-static void read_probe(struct probe *p, const char *directory, const size_t shape[RANK])
+static void read_probe(struct plot_tokens *p, const char *directory, const size_t shape[RANK])
 {
     const size_t longest = shape[QUERIES] > shape[KEYS] ? shape[QUERIES] : shape[KEYS];
     struct table t;
@@ -147,44 +138,41 @@ static void read_probe(struct probe *p, const char *directory, const size_t shap
         if (right >= 0 && right < t.cells && (size_t)i < shape[QUERIES])
             add_right(p, t.cell[right], i, shape);
         if (token < 0 || token >= t.cells || longest > PLOT_LABELS) continue;
-        const int columns = plot_label(p->label[i], t.cell[token], &p->fonts);
-        if (columns > p->columns) p->columns = columns;
-        if (i >= p->count) p->count = (int)i + 1;
+        plot_tokens_add(p, (int)i, t.cell[token]);
     }
     attn_free(t.data);
 }
 
-/* In single quotes nothing but the quote itself means anything to gnuplot. */
-static void print_label(struct attn_text *prelude, int i, const char *label)
+/* Up to 8 heads of the first sequence in the last frame. */
+static void print_panels(struct attn_text *prelude, struct plot_tokens *p, const size_t shape[RANK],
+                         size_t skip, long step)
 {
-    attn_text_print(prelude, "label[%d] = '", i + 1);
-    for (; *label; label++)
-        attn_text_add(prelude, *label == '\'' ? "''" : label, *label == '\'' ? 2 : 1);
-    attn_text_print(prelude, "'\n");
-}
+    enum { MOST = 8 };
+    const size_t size = 4 * shape[QUERIES] * shape[KEYS], heads = shape[HEADS];
+    const size_t all = shape[FRAMES] && shape[SEQUENCES] && size ? shape[LAYERS] * heads : 0;
+    struct plot_maps m = {.queries = (int)shape[QUERIES],
+                          .keys = (int)shape[KEYS],
+                          .last_key = (int)shape[KEYS] - 1,
+                          .pages = 1};
+    char words[64];
 
-static void print_prelude(struct attn_text *prelude, const struct probe *p,
-                          const size_t shape[RANK], size_t skip, long step)
-{
-    const int maps = shape[FRAMES] && shape[SEQUENCES];
-
-    attn_text_print(prelude, "skip = %zu.0\nlayers = %zu\nheads = %zu\nqueries = %zu\nkeys = %zu\n",
-                    skip, maps ? shape[LAYERS] : 0, shape[HEADS], shape[QUERIES], shape[KEYS]);
-    attn_text_print(prelude, "step = %ld\nlabels = %d\nlabel_columns = %d\n", step, p->count,
-                    p->columns);
-    if (p->count) attn_text_print(prelude, "array label[%d]\n", p->count);
-    for (int i = 0; i < p->count; i++) print_label(prelude, i, p->label[i]);
-    attn_text_print(prelude, "rights = %ld\n$right << end_of_right\n", p->rights);
-    if (p->rights) attn_text_add(prelude, p->right.data, p->right.size);
-    attn_text_print(prelude, "end_of_right\n");
-    if (p->right.failed) prelude->failed = true;
+    m.panels = all < MOST ? (int)all : MOST;
+    m.columns = plot_maps_columns(m.panels);
+    plot_maps_begin(prelude, &m, "attention.npy");
+    snprintf(words, sizeof words, step < 0 ? "Attention" : "Attention at step %ld", step);
+    if (p->rights) strcat(words, " (boxes: right keys)");
+    plot_maps_page(prelude, 0, words, &p->fonts);
+    for (int i = 0; i < m.panels; i++) {
+        snprintf(words, sizeof words, "layer %zu, head %zu", (size_t)i / heads, (size_t)i % heads);
+        plot_maps_panel(prelude, &m, 0, i, skip + (size_t)i * size, words);
+    }
 }
 
 const char *plot_prelude_attention(struct attn_text *prelude, const char *directory,
                                    struct attn_error *e)
 {
     size_t shape[RANK] = {0}, skip = 0;
-    struct probe *p;
+    struct plot_tokens *p;
     const char *wrong = place(shape, &skip, directory, e);
 
     if (wrong) return wrong;
@@ -192,7 +180,8 @@ const char *plot_prelude_attention(struct attn_text *prelude, const char *direct
     if (!p) return attn_fail_memory(e, "labels of a picture");
     plot_fonts_open(&p->fonts);
     read_probe(p, directory, shape);
-    print_prelude(prelude, p, shape, skip, last_step(directory));
+    print_panels(prelude, p, shape, skip, last_step(directory));
+    plot_maps_tokens(prelude, p);
     attn_text_free(&p->right);
     attn_free(p);
     return NULL;

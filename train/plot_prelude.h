@@ -5,8 +5,6 @@
 #include "attn/error.h"
 #include "attn/text.h"
 
-enum { PLOT_LABELS = 40 }; /* sequences longer than this get numbers as labels */
-
 /* Adds the shapes and the place of the last frame in attention.npy, the labels
  * and right keys of the first sequence of probe.tsv and the frame's step from
  * frames.tsv, as gnuplot commands. A run without the last two files, or with

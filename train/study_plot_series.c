@@ -1,0 +1,182 @@
+#include "study_plot_series.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot_curves.h"
+
+enum { MOST_LAYERS = 4, MOST_PANELS = 4 * MOST_LAYERS, TITLE = 320 };
+
+static struct plot_fonts *open_fonts(bool svg)
+{
+    struct plot_fonts *fonts = malloc(sizeof *fonts);
+
+    if (fonts) {
+        plot_fonts_open(fonts);
+        fonts->viewer = svg;
+    }
+    return fonts;
+}
+
+static const char *print(struct attn_text *t, const struct plot_curves *c, bool svg,
+                         struct attn_error *e)
+{
+    struct plot_fonts *fonts = open_fonts(svg);
+
+    if (!fonts) return attn_fail_memory(e, "words of a picture");
+    attn_text_print(t, "svg = %d\n", svg);
+    plot_curves_print(t, c, fonts);
+    free(fonts);
+    return NULL;
+}
+
+static double result_number(const struct study *s, const char *name)
+{
+    double x;
+
+    return attn_json_number(attn_json_member(s->run.result, name), &x) ? x : (double)NAN;
+}
+
+/* A series of metrics.tsv, if it is there with some number in it. */
+static void add_metric(struct plot_panel *p, struct plot_curve *to, const struct study *s,
+                       const char *name, struct plot_curve look)
+{
+    const double *y = study_metric(s, name);
+    bool some = false;
+
+    look.x = study_metric(s, "step");
+    look.n = s->run.metrics.rows;
+    look.y = y;
+    for (int i = 0; y && i < look.n; i++) some = some || isfinite(y[i]);
+    if (some) to[p->curves++] = look;
+}
+
+const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg,
+                            struct attn_error *e)
+{
+    const double fall = s->phase.fall, none = (double)NAN,
+                 unigram = result_number(s, "unigram_loss");
+    const int last = s->run.metrics.rows - 1;
+    struct plot_curve losses[3], shares[2];
+    struct plot_panel panel[2] = {{.y_label = "loss (nats)", .from_zero = true, .curve = losses},
+                                  {.y_label = "share (0 to 1)", .share = true, .curve = shares}};
+    char title[TITLE];
+    const struct plot_curves c = {title, "step", "steepest fall of the loss", panel, 2};
+    double ends[2] = {0, 0}, level[2] = {unigram, unigram};
+
+    snprintf(title, sizeof title, "%s: how it learned", s->name);
+    add_metric(&panel[0], losses, s, "loss",
+               (struct plot_curve){.title = "training loss", .tint = 0, .mark = none});
+    add_metric(
+        &panel[0], losses, s, "eval_loss",
+        (struct plot_curve){.title = "held-out loss", .tint = 1, .joined = true, .mark = fall});
+    if (isfinite(unigram)) {
+        ends[1] = study_metric(s, "step")[last];
+        losses[panel[0].curves++] = (struct plot_curve){.title = "by how often each comes alone",
+                                                        .x = ends,
+                                                        .y = level,
+                                                        .n = 2,
+                                                        .tint = 6,
+                                                        .mark = none};
+    }
+    add_metric(&panel[1], shares, s, "accuracy",
+               (struct plot_curve){.title = "accuracy", .tint = 2, .joined = true, .mark = fall});
+    add_metric(
+        &panel[1], shares, s, "target_mass",
+        (struct plot_curve){.title = "target mass", .tint = 3, .joined = true, .mark = fall});
+    return print(t, &c, svg, e);
+}
+
+/* One panel for a layer: a column of heads.tsv, a curve a head. */
+struct view {
+    const char *column, *y_label;
+    bool from_zero, log;
+};
+
+/* At most this many heads of a layer: beyond it colours come again. */
+static int heads_shown(const struct study *s)
+{
+    return s->run.H < PLOT_TINTS ? s->run.H : PLOT_TINTS;
+}
+
+static struct plot_panel fill_panel(struct plot_curve *curve, char label[96], char (*name)[32],
+                                    const struct study *s, int layer, const struct view *v)
+{
+    struct plot_panel p = {
+        .y_label = label, .from_zero = v->from_zero, .log = v->log, .curve = curve};
+
+    snprintf(label, 96, s->run.L > 1 ? "%s, layer %d" : "%s", v->y_label, layer);
+    for (int h = 0; h < heads_shown(s); h++) {
+        const struct study_head *head = study_head_at(s, layer, h);
+        const double *y = study_series(s, head, v->column);
+        if (!y) continue;
+        curve[p.curves++] = (struct plot_curve){.title = name[h],
+                                                .x = s->step,
+                                                .y = y,
+                                                .n = s->logged,
+                                                .tint = h,
+                                                .mark = head->sharpening.fall};
+    }
+    return p;
+}
+
+/* What is not shown of the run, for its title. */
+static void add_rest(char title[TITLE], const struct study *s)
+{
+    const int heads = heads_shown(s), layers = s->run.L < MOST_LAYERS ? s->run.L : MOST_LAYERS;
+    const size_t used = strlen(title);
+
+    if (heads < s->run.H || layers < s->run.L)
+        snprintf(title + used, TITLE - used, " (%d of %d layers, %d of %d heads)", layers, s->run.L,
+                 heads, s->run.H);
+}
+
+/* Panels layer by layer, the views of each beside each other. */
+static const char *plot_views(struct attn_text *t, const struct study *s, bool svg,
+                              const char *what, const struct view *view, int views,
+                              struct attn_error *e)
+{
+    const int heads = heads_shown(s), layers = s->run.L < MOST_LAYERS ? s->run.L : MOST_LAYERS;
+    struct plot_curve *curve = calloc((size_t)(layers * views * heads), sizeof *curve);
+    char label[MOST_PANELS][96], name[PLOT_TINTS][32], title[TITLE];
+    struct plot_panel panel[MOST_PANELS];
+    const struct plot_curves c = {title, "step", "sharpening, the steepest fall of the entropy",
+                                  panel, layers * views};
+    const char *wrong;
+
+    if (!curve) return attn_fail_memory(e, "curves of a picture");
+    snprintf(title, sizeof title, "%s: %s", s->name, what);
+    add_rest(title, s);
+    for (int h = 0; h < heads; h++) snprintf(name[h], sizeof name[h], "head %d", h);
+    for (int i = 0; i < layers * views; i++)
+        panel[i] = fill_panel(curve + i * heads, label[i], name, s, i / views, &view[i % views]);
+    wrong = print(t, &c, svg, e);
+    free(curve);
+    return wrong;
+}
+
+const char *study_plot_heads(struct attn_text *t, const struct study *s, bool svg,
+                             struct attn_error *e)
+{
+    static const struct view views[] = {
+        {"entropy", "entropy of attention (nats)", true, false},
+        {"effective_keys", "effective keys (number)", true, false},
+    };
+
+    return plot_views(t, s, svg, "how sharply its heads look", views, 2, e);
+}
+
+const char *study_plot_spectrum(struct attn_text *t, const struct study *s, bool svg,
+                                struct attn_error *e)
+{
+    static const struct view views[] = {
+        {"sigma_max", "largest singular value of W_Q W_K^T", true, true},
+        {"stable_rank", "stable rank (number)", true, false},
+        {"effective_rank", "effective rank (number)", true, false},
+        {"score_variance", "variance of the scores in a row", true, true},
+    };
+
+    return plot_views(t, s, svg, "W_Q W_K^T and the scores", views, 4, e);
+}
