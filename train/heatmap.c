@@ -1,10 +1,12 @@
 #include "heatmap.h"
 
+#include "heatmap_parts.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { CELL = 2, DEEPEST = 8, WIDEST = 12 };
+enum { CELL = HEATMAP_CELL, DEEPEST = 8, WIDEST = 12 };
 
 /* Nine points of the viridis map (van der Walt & Smith 2015). */
 static const unsigned char viridis[9][3] = {
@@ -50,25 +52,16 @@ int heatmap_256(double weight)
     return cube[nearest_level(weight, CUBE)];
 }
 
-/* What is the same for all lines of a map. */
-struct frame {
-    FILE *out;
-    const struct terminal *terminal;
-    int margin; /* columns left of the map: the widest label, cut, and a blank */
-    int shown;  /* keys */
-};
-
-/* The escape that begins a colour; empty without colour. */
-static void paint(char out[32], const struct terminal *t, double weight)
+void heatmap_paint(char out[HEATMAP_PAINT], const struct terminal *t, double weight, bool ink)
 {
     unsigned char rgb[3];
 
     heatmap_rgb(rgb, weight);
     *out = '\0';
     if (t->color == TERMINAL_RGB)
-        snprintf(out, 32, "\033[48;2;%d;%d;%dm", rgb[0], rgb[1], rgb[2]);
+        snprintf(out, HEATMAP_PAINT, "\033[%d;2;%d;%d;%dm", ink ? 38 : 48, rgb[0], rgb[1], rgb[2]);
     else if (t->color == TERMINAL_256)
-        snprintf(out, 32, "\033[48;5;%dm", heatmap_256(weight));
+        snprintf(out, HEATMAP_PAINT, "\033[%d;5;%dm", ink ? 38 : 48, heatmap_256(weight));
 }
 
 static const char *ink(const struct terminal *t, double weight)
@@ -78,24 +71,23 @@ static const char *ink(const struct terminal *t, double weight)
                    : ascii_ramp[nearest_level(weight, ASCII_RAMP)];
 }
 
-/* Cells side by side; a colour is only sent where it changes. */
-static void print_cells(const struct frame *f, const float *weight, int n)
+/* A colour is only sent where it changes. */
+void heatmap_cells(const struct heatmap_frame *f, const float *weight, int n)
 {
-    char now[32] = "", next[32];
+    char now[HEATMAP_PAINT] = "", next[HEATMAP_PAINT];
 
     for (int k = 0; k < n; k++) {
         const double w = (double)weight[k];
         const char *shade = isfinite(w) ? ink(f->terminal, w) : "?";
 
-        paint(next, f->terminal, isfinite(w) ? w : 0);
+        heatmap_paint(next, f->terminal, isfinite(w) ? w : 0, false);
         if (strcmp(now, next) != 0) fputs(strcpy(now, next), f->out);
         for (int i = 0; i < CELL; i++) fputs(shade, f->out);
     }
     if (*now) fputs("\033[0m", f->out);
 }
 
-/* A label at the right end of the margin. */
-static void print_margin(const struct frame *f, const char *label)
+void heatmap_margin(const struct heatmap_frame *f, const char *label)
 {
     char text[TERMINAL_LABEL_SIZE];
     const int wide = terminal_label_columns(label, f->terminal->utf8);
@@ -133,7 +125,7 @@ static int falling_depth(const char *label, bool utf8)
     return n;
 }
 
-static void print_head(const struct frame *f, const char *label, int line, int depth)
+static void print_head(const struct heatmap_frame *f, const char *label, int line, int depth)
 {
     const bool utf8 = f->terminal->utf8;
     const int own = falling_depth(label, utf8), n = line - (own < depth ? depth - own : 0);
@@ -147,12 +139,10 @@ static void print_head(const struct frame *f, const char *label, int line, int d
     fprintf(f->out, "%s%*s", glyph, CELL - width, "");
 }
 
-/* The keys' labels: beside each other if all are as short as a cell, else
- * downwards, standing on the map. */
-static void print_heads(const struct frame *f, const char *const *label)
+/* Beside each other if all are as short as a cell, else downwards, standing on the map. */
+int heatmap_heads_depth(const struct heatmap_frame *f, const char *const *label)
 {
     const bool utf8 = f->terminal->utf8;
-    char text[TERMINAL_LABEL_SIZE];
     bool all_short = true;
     int depth = 1;
 
@@ -161,24 +151,38 @@ static void print_heads(const struct frame *f, const char *const *label)
         if (own > depth) depth = own < DEEPEST ? own : DEEPEST;
         if (terminal_label_columns(label[k], utf8) > CELL) all_short = false;
     }
-    for (int line = 0; line < (all_short ? 1 : depth); line++) {
+    return all_short ? 0 : depth;
+}
+
+void heatmap_heads(const struct heatmap_frame *f, const char *const *label, int line, int depth)
+{
+    char text[TERMINAL_LABEL_SIZE];
+
+    for (int k = 0; k < f->shown; k++)
+        if (depth == 0)
+            fputs(terminal_label(text, label[k], CELL, f->terminal->utf8), f->out);
+        else
+            print_head(f, label[k], line, depth);
+}
+
+static void print_heads(const struct heatmap_frame *f, const char *const *label)
+{
+    const int depth = heatmap_heads_depth(f, label);
+
+    for (int line = 0; line == 0 || line < depth; line++) {
         fprintf(f->out, "%*s", f->margin, "");
-        for (int k = 0; k < f->shown; k++)
-            if (all_short)
-                fputs(terminal_label(text, label[k], CELL, utf8), f->out);
-            else
-                print_head(f, label[k], line, depth);
+        heatmap_heads(f, label, line, depth);
         fputc('\n', f->out);
     }
 }
 
-static void print_legend(const struct frame *f)
+void heatmap_legend(const struct heatmap_frame *f)
 {
     float ramp[11];
 
     for (int i = 0; i < 11; i++) ramp[i] = (float)i / 10;
     fprintf(f->out, "%*s0 ", f->margin, "");
-    print_cells(f, ramp, 11);
+    heatmap_cells(f, ramp, 11);
     fputs(" 1\n", f->out);
 }
 
@@ -194,8 +198,8 @@ static int strongest(const float *weight, int n)
     return best;
 }
 
-static void print_strongest(const struct frame *f, const float *weight, int keys, int digits,
-                            const char *const *key_label)
+static void print_strongest(const struct heatmap_frame *f, const float *weight, int keys,
+                            int digits, const char *const *key_label)
 {
     const int best = strongest(weight, keys);
     char text[TERMINAL_LABEL_SIZE];
@@ -213,7 +217,7 @@ static int digits_of(int n)
     return n < 10 ? 1 : 1 + digits_of(n / 10);
 }
 
-static int widest(const char *const *label, int n, bool utf8)
+int heatmap_widest(const char *const *label, int n, bool utf8)
 {
     int most = 1;
 
@@ -224,30 +228,48 @@ static int widest(const char *const *label, int n, bool utf8)
     return most < WIDEST ? most : WIDEST;
 }
 
+static struct heatmap_frame open_frame(FILE *out, int queries, int keys,
+                                       const char *const *query_label, const char *const *key_label,
+                                       const struct terminal *t)
+{
+    const int left = heatmap_widest(query_label, queries, t->utf8);
+    const int right = heatmap_widest(key_label, keys, t->utf8);
+    const struct heatmap_frame f = {out, t, (left > right ? left : right) + 1, keys};
+
+    return f;
+}
+
+void heatmap_print_strongest(FILE *out, const float *p, int row, int queries, int keys,
+                             const char *const *query_label, const char *const *key_label,
+                             int first, const struct terminal *t)
+{
+    const struct heatmap_frame f = open_frame(out, queries, keys, query_label, key_label, t);
+    const int digits = digits_of(first + queries > keys ? first + queries : keys);
+
+    for (int q = 0; q < queries; q++) {
+        fprintf(out, "%*d ", digits, first + q);
+        heatmap_margin(&f, query_label[q]);
+        print_strongest(&f, p + (size_t)q * (size_t)row, keys, digits, key_label);
+    }
+}
+
 void heatmap_print(FILE *out, const float *p, int queries, int keys, const char *const *query_label,
                    const char *const *key_label, int first, const struct terminal *terminal)
 {
-    const int left = widest(query_label, queries, terminal->utf8);
-    const int right = widest(key_label, keys, terminal->utf8);
-    const int digits = digits_of(first + queries > keys ? first + queries : keys);
-    struct frame f = {out, terminal, (left > right ? left : right) + 1, keys};
+    struct heatmap_frame f = open_frame(out, queries, keys, query_label, key_label, terminal);
     const int room = (terminal->width - f.margin) / CELL;
 
     if (keys > room) f.shown = room > 0 ? room : 0;
     print_heads(&f, key_label);
     for (int q = 0; q < queries; q++) {
-        print_margin(&f, query_label[q]);
-        print_cells(&f, p + (size_t)q * (size_t)keys, f.shown);
+        heatmap_margin(&f, query_label[q]);
+        heatmap_cells(&f, p + (size_t)q * (size_t)keys, f.shown);
         fputc('\n', out);
     }
-    print_legend(&f);
+    heatmap_legend(&f);
     if (f.shown < keys)
         fprintf(out, "(%d of %d keys: the others do not fit %d columns)\n", f.shown, keys,
                 terminal->width);
     fputc('\n', out);
-    for (int q = 0; q < queries; q++) {
-        fprintf(out, "%*d ", digits, first + q);
-        print_margin(&f, query_label[q]);
-        print_strongest(&f, p + (size_t)q * (size_t)keys, keys, digits, key_label);
-    }
+    heatmap_print_strongest(out, p, keys, queries, keys, query_label, key_label, first, terminal);
 }

@@ -19,6 +19,11 @@
 void heatmap_print(FILE *out, const float *p, int queries, int keys, const char *const *query_label,
                    const char *const *key_label, int first, const struct terminal *terminal);
 
+/* The lower part of it alone; the rows of p are `row` numbers apart. */
+void heatmap_print_strongest(FILE *out, const float *p, int row, int queries, int keys,
+                             const char *const *query_label, const char *const *key_label,
+                             int first, const struct terminal *terminal);
+
 /* The colour of a weight: its luminance rises strictly with the weight (in 256
  * colours, with its step). Weights are cut to 0..1. */
 void heatmap_rgb(unsigned char rgb[3], double weight);

@@ -9,6 +9,7 @@
 #include "attn/file.h"
 #include "attn/npy_append.h"
 #include "plot_maps.h"
+#include "study_plot_series.h"
 
 enum { MOST_HEADS = 8, MOST_PAGES = 100, LAST_AGAIN = 15, TITLE = 320 };
 
@@ -130,7 +131,7 @@ static void name_head(char *out, size_t size, const struct study *s, int head)
 /* Between the first and the last frame; *sharpens: that of its sharpening. */
 static int middle_frame(const struct study *s, int head, bool *sharpens)
 {
-    const double fall = s->head[head].sharpening.fall;
+    const double fall = study_plot_sharpening(&s->head[head]);
     const int last = s->run.frames - 1;
     const int frame = isfinite(fall) && fall < (double)LONG_MAX ? study_frame_at(s, (long)fall) : 0;
 
@@ -169,7 +170,8 @@ const char *study_plot_maps(struct attn_text *t, const struct study *s, bool svg
 
 const char *study_plot_film(struct attn_text *t, const struct study *s, struct attn_error *e)
 {
-    const int heads = least(s->heads, MOST_HEADS), frames = least(s->run.frames, MOST_PAGES);
+    const int heads = least(s->heads, MOST_HEADS),
+              frames = least(s->run.frames, MOST_PAGES / (heads > 4 ? 2 : 1));
     const int pages = frames > 1 ? frames + LAST_AGAIN : 1;
     struct drawing d = {.maps = {.form = PLOT_GIF,
                                  .pages = pages,

@@ -9,6 +9,11 @@
 
 enum { MOST_LAYERS = 4, MOST_PANELS = 4 * MOST_LAYERS, TITLE = 320 };
 
+double study_plot_sharpening(const struct study_head *h)
+{
+    return h->sharpening.fall_size >= 0.1 ? h->sharpening.fall : (double)NAN;
+}
+
 static struct plot_fonts *open_fonts(bool svg)
 {
     struct plot_fonts *fonts = malloc(sizeof *fonts);
@@ -117,7 +122,7 @@ static struct plot_panel fill_panel(struct plot_curve *curve, char label[96], ch
                                                 .y = y,
                                                 .n = s->logged,
                                                 .tint = h,
-                                                .mark = head->sharpening.fall};
+                                                .mark = study_plot_sharpening(head)};
     }
     return p;
 }

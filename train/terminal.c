@@ -60,15 +60,31 @@ static enum terminal_color choose_color(FILE *stream, enum terminal_when when)
                                                                           : TERMINAL_256;
 }
 
+/* The size that the system tells, else the environment, else the usual one. */
+static int size_of(unsigned short told, const char *variable, int usual)
+{
+    int64_t size;
+
+    if (told > 0) return told;
+    if (attn_integer_parse(environment(variable), &size) && size > 0 && size <= 10000)
+        return (int)size;
+    return usual;
+}
+
 int terminal_width(FILE *stream)
 {
-    struct winsize size;
-    int64_t columns;
+    struct winsize size = {0};
 
-    if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    if (attn_integer_parse(environment("COLUMNS"), &columns) && columns > 0 && columns <= 10000)
-        return (int)columns;
-    return 80;
+    ioctl(fileno(stream), TIOCGWINSZ, &size);
+    return size_of(size.ws_col, "COLUMNS", 80);
+}
+
+int terminal_height(FILE *stream)
+{
+    struct winsize size = {0};
+
+    ioctl(fileno(stream), TIOCGWINSZ, &size);
+    return size_of(size.ws_row, "LINES", 24);
 }
 
 static bool says_utf8(void)

@@ -32,6 +32,9 @@ struct terminal terminal_describe(FILE *stream, enum terminal_when when);
 /* The width now: it changes while a program runs. */
 int terminal_width(FILE *stream);
 
+/* Its lines, else LINES, else 24. */
+int terminal_height(FILE *stream);
+
 /* One character as it is shown, with NUL: a base, and the marks that combine with it. */
 enum { TERMINAL_GLYPH_SIZE = 20 };
 
