@@ -38,8 +38,8 @@ ISA_kernels_avx512 = -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-v
 SOURCES := $(filter-out $(KERNEL_SKIP),$(sort $(wildcard src/*/*.c)))
 HEADERS := $(sort $(wildcard include/attn/*.h))
 SHARED := $(filter-out %_main.c,$(sort $(wildcard train/*.c)))
-SCRIPTS := $(sort $(wildcard scripts/*.gp))
-GENERATED := $(SCRIPTS:scripts/%=$(BUILD)/gen/%.inc)
+EMBEDDED := $(sort $(foreach kind,gp html css js,$(wildcard scripts/*.$(kind))))
+GENERATED := $(EMBEDDED:scripts/%=$(BUILD)/gen/%.inc)
 PROGRAMS := $(addprefix $(BUILD)/,train train64 gradcheck attend attend32 bench study)
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
@@ -60,7 +60,7 @@ $(BUILD)/f64/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(DOUBLE) $(extra) -c $< -o $@
 
-# gnuplot scripts travel inside the programs, as string literals.
+# gnuplot scripts and the parts of a page travel inside the programs, as string literals.
 $(BUILD)/gen/%.inc: scripts/%
 	@mkdir -p $(@D)
 	sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/"&\\n"/' $< > $@
