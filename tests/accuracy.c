@@ -191,7 +191,7 @@ void expect_accuracy(const struct accuracy_case *a, bool tell)
                 raise_peak(&largest, by.largest, set, way, i);
             }
     if (tell)
-        fprintf(stderr, "measured: %s: errors %.2f times as large (%s), at most %.2f (%s)\n",
+        fprintf(stderr, "measured: %s: of plain loops' error, rms %.2f (%s), largest %.2f (%s)\n",
                 a->name, rms.ratio, rms.where, largest.ratio, largest.where);
     expect(rms.ratio <= MOST_RATIO, "%s: %.2f times as far off as plain loops: %s", a->name,
            rms.ratio, rms.where);

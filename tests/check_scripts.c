@@ -188,11 +188,13 @@ START_TEST(test_runner)
     char path[256], script[256];
 
     snprintf(path, sizeof path, "%s/check_planted", directory);
-    snprintf(script, sizeof script, "#!/bin/sh\necho 'what it said'\n%s\n", suites[_i].body);
+    snprintf(script, sizeof script, "#!/bin/sh\necho 'what it said'\necho 'measured: 7'\n%s\n",
+             suites[_i].body);
     write_file(path, script, strlen(script));
     ck_assert_int_eq(run("chmod +x %s && scripts/run_suites.sh %s", path, path), suites[_i].code);
     ck_assert_msg(ends_in(run_output, suites[_i].closing), "%s", run_output);
     ck_assert(!strstr(run_output, "what it said") == !suites[_i].code);
+    ck_assert(!strstr(run_output, "\n    7\n") == !!suites[_i].code);
 }
 END_TEST
 
