@@ -33,7 +33,7 @@ static void put_special(attn_real *x, size_t n, const struct power *p)
 
 static void check_row(const struct power *p, const struct attn_kernels *k, size_t n, bool special)
 {
-    attn_real *x = normals(n, 3, (uint32_t)n), *y = unset(n), *in_place;
+    attn_real *x = normals(n, 3, (uint32_t)n), *y = unset(n + 1), *in_place;
 
     for (size_t i = 0; i < n; i++)
         if (!power_takes(p, x[i])) x[i] = fabs(x[i]);
@@ -41,6 +41,7 @@ static void check_row(const struct power *p, const struct attn_kernels *k, size_
     in_place = copied(x, n);
     p->run(k, y, x, n);
     for (size_t i = 0; i < n; i++) expect_power(p, k, x[i], y[i]);
+    ck_assert(isnan(y[n]));
     p->run(k, in_place, in_place, n);
     expect_same(in_place, y, n, "in place");
 }
