@@ -202,6 +202,7 @@ static attn_real planted_exp(attn_real x, bool fault)
     const wide n = rint((wide)x / log((wide)2)), r = (wide)x - n * log((wide)2);
     wide term = 1, sum = 1;
 
+    if (isnan(x)) return x;
     for (int i = 1; i < 20; i++) {
         term *= r / i;
         sum += i == 3 && fault ? term * (1 + 1000 * (wide)REAL_EPSILON) : term;
