@@ -44,7 +44,7 @@ struct attn_kernels {
     /* y = exp(x - shift), y == x allowed; returns the sum of y. exp(-inf) = 0. */
     attn_real (*exp_row)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
 
-    void (*log_row)(attn_real *y, const attn_real *x, size_t n);  /* for 0, normal, inf, NaN */
+    void (*log_row)(attn_real *y, const attn_real *x, size_t n);  /* x >= 0 normal, 0, inf, NaN */
     void (*exp2_row)(attn_real *y, const attn_real *x, size_t n); /* y = 2^x, y == x allowed */
 
     /* to (columns, to_row) = alpha from (rows, from_row)^T. Rows are taken in whole
