@@ -285,6 +285,30 @@ START_TEST(both_ways_agree_on_long_sequences)
 }
 END_TEST
 
+/* Room made without a soft cap keeps weights, which say nothing of the capped scores. */
+START_TEST(a_soft_cap_that_comes_later)
+{
+    struct attn_attention a = {
+        .n = {1, 2, 1, 130, 300, 6, 5}, .kind = attn_kinds[0], .way = ATTN_WAY_STREAMING};
+    struct trial late, early;
+
+    trial_make(&late, &a, 0, ROWS, 1, 78);
+    ck_assert_ptr_nonnull(late.saved.kept);
+    late.a.softcap = a.softcap = (attn_real)1.5;
+    trial_make(&early, &a, 0, ROWS, 1, 78);
+    trial_forward(&late);
+    trial_backward(&late);
+    trial_forward(&early);
+    trial_backward(&early);
+    expect_same(late.o.x, early.o.x, early.o.room, "o");
+    expect_same(late.dq.x, early.dq.x, early.dq.room, "dq");
+    expect_same(late.dk.x, early.dk.x, early.dk.room, "dk");
+    expect_same(late.dv.x, early.dv.x, early.dv.room, "dv");
+    trial_free(&late);
+    trial_free(&early);
+}
+END_TEST
+
 /* P of B = H = 1 and T = 46341 would take more than 2^31 numbers. */
 START_TEST(a_long_sequence_needs_no_matrix)
 {
@@ -360,6 +384,7 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "scale", a_given_scale_is_used, cases);
     add_loop_test(suite, "large", large_sizes_agree_along_a_direction, LARGE * kinds());
     add_loop_test(suite, "both ways", both_ways_agree_on_long_sequences, 6);
+    add_test(suite, "later cap", a_soft_cap_that_comes_later);
     add_test(suite, "no matrix", a_long_sequence_needs_no_matrix);
     add_loop_test(suite, "wrong gradient", a_wrong_gradient_is_seen, kinds());
 }

@@ -17,14 +17,17 @@
  *           2015; Ainslie et al. 2023 (grouped queries).
  *
  * A query that sees no key gets o exactly 0 and gives exactly 0 to every
- * gradient. NaN or Inf in a key or value that no query may see changes nothing.
+ * gradient, as long as q, d_o and what others see are finite. NaN or Inf in a key or value that no
+ * query may see changes nothing.
  *
  * Two ways give the same numbers up to rounding. The plain way keeps P, for
  * study and teaching. The streaming way goes through the keys in blocks, keeps
  * a maximum and a sum per query and needs O(Tq + Tk) memory; where the weights
  * of all heads take up to 32 MB it keeps them all the same, for backward, in an
  * order of its own. It is the faster one. Additive scores, no product of Q and
- * K, have the plain way only. */
+ * K, have the plain way only. Whether it keeps them is settled by the sizes
+ * that struct attn_saved is made for, and shows in the last bits; with a soft cap
+ * it never does. */
 #ifndef ATTN_ATTENTION_H
 #define ATTN_ATTENTION_H
 
@@ -88,8 +91,8 @@ ATTN_MUST_CHECK const char *attn_attention_check(const struct attn_attention *a,
                                                  struct attn_error *e);
 
 /* What forward leaves for backward, and room to work in for each thread. Owned by
- * whoever owns the arena; good for any sizes up to those it was made for, and for as
- * many threads. */
+ * whoever owns the arena; good for any sizes up to those it was made for, for as many
+ * threads, and for the same kind, way, no_weights and, in the plain way, soft cap. */
 struct attn_saved {
     attn_real *p;             /* (B, H, Tq, Tk), zero where a key may not be seen */
     attn_real *lse;           /* (B, H, Tq): log-sum-exp of the scores, -inf: sees nothing */
@@ -97,7 +100,7 @@ struct attn_saved {
     attn_real *shift, *share; /* (B, H, Tq): maximum and 1 / sum of a row; the streaming way's, */
     attn_real *kept;          /* and its e^(S - shift), where that fits; p, score are NULL then */
     attn_real *o;             /* what forward gave: the streaming way's backward reads it again */
-    struct attn_span *span;   /* (B, Tq), or (Tq) where no lengths differ */
+    struct attn_span *span;   /* (B, Tq), or (Tq) without mask.lengths */
     struct attn_block *block; /* the same in blocks: src/attention/pieces.h */
     int *progress;            /* how far each part of backward is */
     void *room;               /* (rooms), room_size apart, one a thread: src/attention/room.h */

@@ -2,8 +2,8 @@
  *
  * One body is built per instruction set (generic, avx2, avx512). The first use
  * takes the best one that this processor and its system support; the
- * environment variable ATTN_CPU names another. This is the library's only
- * global state. */
+ * environment variable ATTN_CPU names another. Beside the allocator's
+ * counters this is the library's only global state. */
 #ifndef ATTN_KERNELS_H
 #define ATTN_KERNELS_H
 

@@ -47,11 +47,11 @@ struct attn_layer_grads { /* NULL: not wanted */
     attn_real *bias;    /* as mask.bias */
 };
 
-/* What forward leaves for backward. Made for the sizes in layer; calls with
- * smaller B, Tq and Tk may use it too. */
 struct attn_places {
     int first, count; /* of a table: rows first .. first + count - 1 are made; count 0: none */
 };
+/* What forward leaves for backward. Made for the sizes in layer; calls with
+ * smaller B, Tq and Tk may use it too. */
 struct attn_layer_saved {
     attn_real *q, *k, *v;                  /* (B, heads, T, width) */
     attn_real *o;                          /* (B, Tq, H * Dv) */

@@ -81,7 +81,7 @@ ATTN_MUST_CHECK const char *attn_model_check(const struct attn_model_settings *s
 /* A model for batches of up to B x T. attn_model_new allocates it;
  * attn_model_place puts it into the arena (measure first with base == NULL:
  * then *m holds sizes only and the arena's used is the size, SIZE_MAX for what
- * is too large). The settings must have passed attn_model_check; B, T > 0. */
+ * is too large), for settings that have passed attn_model_check. B, T > 0. */
 ATTN_MUST_CHECK const char *attn_model_new(struct attn_model *m,
                                            const struct attn_model_settings *s,
                                            struct attn_threads *threads, int B, int T,

@@ -8,6 +8,9 @@
  * Cost      A job costs about a microsecond while the workers are still awake from
  *           the one before, tens of them where they must be woken.
  *
+ * Stack     Workers have a megabyte. The library needs up to 200 KB of it, the
+ *           driver's too.
+ *
  * One pool is driven by one thread at a time. Workers block all signals: handlers run
  * on the program's own threads. A pool does not survive fork: the child has no
  * workers, and must neither use nor free it. */

@@ -1,7 +1,7 @@
 #include "attn/attention.h"
 
+#include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "attn/threads.h"
@@ -96,6 +96,9 @@ const char *attn_attention_check(const struct attn_attention *a, struct attn_err
     if (n.B < 0 || n.Tq < 0 || n.Tk < 0)
         return attn_fail(e, ATTN_BAD_INPUT, "%d sequences, %d queries, %d keys: expected 0 or more",
                          n.B, n.Tq, n.Tk);
+    if ((long long)n.B * n.H > INT_MAX)
+        return attn_fail(e, ATTN_OUT_OF_MEMORY,
+                         "%d sequences of %d heads: expected at most %d in all", n.B, n.H, INT_MAX);
     if (n.D < 1 || n.Dv < 1)
         return attn_fail(e, ATTN_BAD_INPUT, "head widths %d and %d: expected 1 or more", n.D, n.Dv);
     if (a->way == ATTN_WAY_STREAMING && !a->kind->streams)
@@ -158,9 +161,7 @@ struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_at
         attn_arena_take(arena, attn_size_mul(heads, (size_t)(cut.blocks / ATTN_PART_BLOCKS) + 1),
                         sizeof *s.progress);
     attn_room_take(&measure, a);
-    attn_arena_take(&measure, ATTN_ALIGN, 1); /* the next room starts aligned, too */
-    s.room_size = measure.used / ATTN_ALIGN * ATTN_ALIGN;
-    if (measure.used == SIZE_MAX) s.room_size = SIZE_MAX;
+    s.room_size = measure.used; /* a multiple of the alignment, as all that is taken */
     s.rooms = attn_threads_count(a->threads);
     s.room = attn_arena_take(arena, (size_t)s.rooms, s.room_size);
     return s;

@@ -17,6 +17,8 @@
 
 enum { TASK_PRODUCTS = 1 << 16 }; /* multiply-adds below which heads share a task */
 
+/* A head whose keys a matrix hides is not cut: what nobody sees is looked for in all of it,
+ * and would be in each part. */
 struct attn_cut attn_cut_of(const struct attn_attention *a)
 {
     const struct attn_shape n = a->n;
@@ -121,7 +123,8 @@ static void add_results(struct attn_head *head, const struct job *j, int b, int 
         head->shift = saved->shift + row;
         head->share = saved->share + row;
     }
-    if (saved->kept) head->kept = saved->kept + index * attn_stream_kept(n.Tq, n.Tk);
+    if (saved->kept && j->a->softcap == 0)
+        head->kept = saved->kept + index * attn_stream_kept(n.Tq, n.Tk);
 }
 
 static void add_masks(struct attn_head *head, const struct job *j, int b, int h)
@@ -203,6 +206,8 @@ static int tasks_of(const struct attn_cut *cut, int units)
     return (units + cut->together - 1) / cut->together * cut->parts;
 }
 
+/* Parts from the last to the first: under a causal mask the last has the most keys, and what
+ * takes longest is begun first. */
 static void forward_task(void *context, int index, int worker)
 {
     const struct job *j = context;
@@ -239,9 +244,11 @@ static inline bool is_sound(const struct attn_attention *a, const struct attn_sa
 {
     struct attn_error e;
 
-    return !attn_attention_check(a, &e) && (saved->p || saved->shift) &&
+    const bool streams = attn_attention_way(a) == ATTN_WAY_STREAMING;
+
+    return !attn_attention_check(a, &e) && (streams ? saved->shift : saved->p) &&
            attn_threads_count(a->threads) <= saved->rooms &&
-           (a->softcap == 0 || saved->score || saved->shift) && (weights || !a->kind->weights);
+           (a->softcap == 0 || saved->score || streams) && (weights || !a->kind->weights);
 }
 
 static struct job job_of(struct attn_saved *saved, const attn_real *q, const attn_real *k,
@@ -293,7 +300,7 @@ static struct attn_head_grad grad_of(const struct job *j, int b, int h)
 }
 
 /* Zeros where the kind only adds. */
-static void clear_fresh(const struct attn_head *h, struct attn_head_grad *g)
+static void zero_fresh(const struct attn_head *h, struct attn_head_grad *g)
 {
     for (int i = 0; g->fresh_queries && i < h->Tq; i++)
         memset(g->dq + (size_t)i * h->q_row, 0, (size_t)h->D * sizeof *g->dq);
@@ -322,10 +329,10 @@ static void backward_head(const struct job *j, const struct attn_room *room, int
     grad.fresh_queries = j->g->fresh;
     grad.fresh_keys = j->g->fresh && member == 0;
     if (head.lo < head.hi) {
-        if (!head.panel || !j->a->kind->in_parts) clear_fresh(&head, &grad);
+        if (!head.panel || !j->a->kind->in_parts) zero_fresh(&head, &grad);
         j->a->kind->backward(&head, &grad);
     } else if (p == 0) {
-        clear_fresh(&head, &grad);
+        zero_fresh(&head, &grad);
     }
 }
 

@@ -66,7 +66,7 @@ extern const struct attn_kind attn_kind_dot; /* others may be dot on something e
 attn_real attn_scale_by_width(int D); /* 1 / sqrt(D) */
 size_t attn_kind_weights_per_head(const struct attn_kind *kind, int D);
 
-/* p holds raw scores in columns lo..hi-1: caps, biases, masks, softmax, then o = p v. */
+/* p holds raw scores in each query's span: caps, biases, masks, softmax, then o = p v. */
 void attn_weigh_forward(const struct attn_head *h);
 
 /* Adds to dv and dbias; returns ds = dL/d(raw score) (Tq, Tk), 0 where a key is

@@ -114,7 +114,7 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
 /* Whether a table must be made for these places; it is remembered as made. */
 static bool must_make(struct attn_places *made, int first, int count)
 {
-    if (made->first == first && made->count == count) return false;
+    if (made->first == first && made->count >= count) return false; /* longer ones hold shorter */
     *made = (struct attn_places){first, count};
     return true;
 }
@@ -142,14 +142,38 @@ static void list_projections(struct attn_projection p[PROJECTIONS], struct attn_
 {
     const struct attn_shape n = l->core.n;
 
-    p[QUERY] = (struct attn_projection){.B = n.B, .T = n.Tq, .C = l->C, .H = n.H, .D = n.D};
-    p[QUERY].w = w->wq, p[QUERY].bias = w->bq, p[QUERY].y = s->q, p[QUERY].dy = s->dq;
-    p[KEY] = (struct attn_projection){.B = n.B, .T = n.Tk, .C = l->Cy, .H = n.Hkv, .D = n.D};
-    p[KEY].w = w->wk, p[KEY].bias = w->bk, p[KEY].y = s->k, p[KEY].dy = s->dk;
-    p[VALUE] = (struct attn_projection){.B = n.B, .T = n.Tk, .C = l->Cy, .H = n.Hkv, .D = n.Dv};
-    p[VALUE].w = w->wv, p[VALUE].bias = w->bv, p[VALUE].y = s->v, p[VALUE].dy = s->dv;
-    p[OUT] = (struct attn_projection){.B = n.B, .T = n.Tq, .C = n.H * n.Dv, .H = 1, .D = l->Co};
-    p[OUT].w = w->wo, p[OUT].bias = w->bo, p[OUT].x = s->o;
+    p[QUERY] = (struct attn_projection){.B = n.B,
+                                        .T = n.Tq,
+                                        .C = l->C,
+                                        .H = n.H,
+                                        .D = n.D,
+                                        .w = w->wq,
+                                        .bias = w->bq,
+                                        .y = s->q,
+                                        .dy = s->dq};
+    p[KEY] = (struct attn_projection){.B = n.B,
+                                      .T = n.Tk,
+                                      .C = l->Cy,
+                                      .H = n.Hkv,
+                                      .D = n.D,
+                                      .w = w->wk,
+                                      .bias = w->bk,
+                                      .y = s->k,
+                                      .dy = s->dk};
+    p[VALUE] = p[KEY];
+    p[VALUE].D = n.Dv;
+    p[VALUE].w = w->wv;
+    p[VALUE].bias = w->bv;
+    p[VALUE].y = s->v;
+    p[VALUE].dy = s->dv;
+    p[OUT] = (struct attn_projection){.B = n.B,
+                                      .T = n.Tq,
+                                      .C = n.H * n.Dv,
+                                      .H = 1,
+                                      .D = l->Co,
+                                      .x = s->o,
+                                      .w = w->wo,
+                                      .bias = w->bo};
     for (int i = 0; i < PROJECTIONS; i++) p[i].turned = s->turned[i];
 }
 
@@ -165,6 +189,13 @@ static struct sources sources_of(const struct attn_layer_saved *s, const attn_re
 
     if (!adds_code(l)) return (struct sources){.xq = x, .yk = values, .y = values};
     return (struct sources){.xq = s->xq, .yk = apart(l, y != NULL) ? s->yk : s->xq, .y = values};
+}
+
+static void give_sources(struct attn_projection *p, const struct sources *from)
+{
+    p[QUERY].x = from->xq;
+    p[KEY].x = from->yk;
+    p[VALUE].x = from->y;
 }
 
 static void rotate(attn_real *x, const struct attn_layer *l, const attn_real *turn, int direction,
@@ -212,9 +243,7 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
                                       (size_t)n.Tk * (size_t)layer->Cy);
     }
     list_projections(p, saved, w, layer);
-    p[QUERY].x = from.xq;
-    p[KEY].x = from.yk;
-    p[VALUE].x = from.y;
+    give_sources(p, &from);
     p[OUT].y = out;
     attn_project_forward(p, OUT, core.threads);
     if (layer->position && layer->position->rotate) {
@@ -282,10 +311,17 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                                               g->kind,   g->bias,   .fresh = true};
 
     list_projections(p, saved, w, layer);
-    p[QUERY].x = from.xq, p[QUERY].dw = g->wq, p[QUERY].dbias = g->bq;
-    p[KEY].x = from.yk, p[KEY].dw = g->wk, p[KEY].dbias = g->bk;
-    p[VALUE].x = from.y, p[VALUE].dw = g->wv, p[VALUE].dbias = g->bv;
-    p[OUT].dy = dout, p[OUT].dx = saved->d_o, p[OUT].dw = g->wo, p[OUT].dbias = g->bo;
+    give_sources(p, &from);
+    p[QUERY].dw = g->wq;
+    p[KEY].dw = g->wk;
+    p[VALUE].dw = g->wv;
+    p[OUT].dw = g->wo;
+    p[QUERY].dbias = g->bq;
+    p[KEY].dbias = g->bk;
+    p[VALUE].dbias = g->bv;
+    p[OUT].dbias = g->bo;
+    p[OUT].dy = dout;
+    p[OUT].dx = saved->d_o;
     if (w->wo) {
         clear(saved->d_o, n.B * n.Tq, n.H * n.Dv);
         attn_project_backward_x(p + OUT, 1, core.threads);

@@ -72,8 +72,10 @@ struct attn_panels attn_panels_of(const struct attn_head *h, int n)
 void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
                         const attn_real *t, int columns, const struct attn_piece *piece)
 {
+    const int lanes = attn_kernels()->lanes;
+
     attn_gemm(&(struct attn_gemm){.M = piece->keys,
-                                  .N = (piece->queries + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP,
+                                  .N = (piece->queries + lanes - 1) / lanes * lanes,
                                   .K = columns,
                                   .alpha = 1,
                                   .a = x.at + (size_t)piece->first * x.row,

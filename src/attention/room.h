@@ -18,8 +18,9 @@ struct attn_room attn_room_take(struct attn_arena *arena, const struct attn_atte
 /* How the work on these sizes is cut, whatever the number of threads. */
 struct attn_cut {
     int blocks;   /* of queries, in all */
-    int parts;    /* of a head, each of attn_part_blocks blocks but the last */
-    int together; /* heads forward, key heads backward, that are one task; 1 where parts > 1 */
+    int parts;    /* of a head, each of ATTN_PART_BLOCKS blocks but the last */
+    int together; /* heads forward, key heads backward, that are one task, where heads are not in
+                     parts */
 };
 enum { ATTN_PART_BLOCKS = 4 };
 struct attn_cut attn_cut_of(const struct attn_attention *a);

@@ -34,8 +34,7 @@
 #include "panels.h"
 #include "room.h"
 
-/* The next run of keys below `end`, behind those at *keys; a run of none stands before the first.
- */
+/* The next run of keys below `end`, behind those at *keys. Before the first stands one of none. */
 static bool next_keys(struct attn_keys *keys, int end)
 {
     keys->at += keys->count;

@@ -38,6 +38,9 @@ struct worker {
 
 enum { STOP = -1 };
 
+/* Bytes: some systems give a thread less than a product of matrices needs for its copies. */
+enum { STACK = 1 << 20 };
+
 /* The job lies beside the word that announces it, and what is written at its end apart
  * from what is read at its beginning. */
 struct attn_threads {
@@ -193,14 +196,18 @@ void attn_threads_run(struct attn_threads *t, int tasks,
 static int start(struct attn_threads *t, int index)
 {
     struct worker *w = &t->worker[index - 1];
+    pthread_attr_t attributes;
     sigset_t all, before;
-    int failed;
+    int failed = pthread_attr_init(&attributes);
 
+    if (failed) return failed;
+    pthread_attr_setstacksize(&attributes, STACK); /* if it can't be: the system's */
     *w = (struct worker){.pool = t, .index = index};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&w->thread, NULL, work, w);
+    failed = pthread_create(&w->thread, &attributes, work, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     if (!failed) t->started++;
     return failed;
 }

@@ -41,7 +41,7 @@ static inline vec splat(attn_real x)
     return x - (vec){0};
 }
 
-/* The first n < LANES reals, the other lanes `rest`. */
+/* The first n <= LANES reals, the other lanes `rest`. */
 static inline vec load_part(const attn_real *x, size_t n, attn_real rest)
 {
     vec v = splat(rest);

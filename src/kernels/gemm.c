@@ -1,8 +1,8 @@
-/* Loops from the outside: a run of K of up to 256, a block of rows of A that
- * stays in the second-level cache, a strip of B as wide as a tile that stays
- * near the first. What would be read with gaps of a page, again and again, is
- * copied first: a strip of B whose rows are far apart or whose columns are not
- * adjacent or too few, a block of A that is read across its rows. */
+/* Loops over runs of K of up to 256, blocks of rows of A that stay in the
+ * second-level cache, and strips of B as wide as a tile that stay near the
+ * first; which of the first two is outside depends on what would be read again. What would be read
+ * with gaps of a page, again and again, is copied first: a strip of B whose rows are far apart or
+ * whose columns are not adjacent or too few, a block of A that is read across its rows. */
 #include "gemm.h"
 
 #include <assert.h>
@@ -99,9 +99,9 @@ static struct attn_tile tile_of(const struct attn_gemm *g, struct run r, int i, 
                                    (size_t)i * g->a_row,
                               .a_row = g->a_row,
                               .a_col = g->a_col,
-                              .a_skip = g->a_step - (size_t)r.K * g->a_col,
+                              .a_skip = (ptrdiff_t)g->a_step - (ptrdiff_t)((size_t)r.K * g->a_col),
                               .b_row = g->b_row,
-                              .b_skip = g->b_step - (size_t)r.K * g->b_row,
+                              .b_skip = (ptrdiff_t)g->b_step - (ptrdiff_t)((size_t)r.K * g->b_row),
                               .segments = r.segments,
                               .K = r.K,
                               .rows = rows,
@@ -179,8 +179,8 @@ static bool next_run(struct run *r, const struct attn_gemm *g, int segment)
  * written once per run. */
 static bool rows_first(const struct attn_gemm *g, int most)
 {
-    const double b = (double)g->K * ((g->M + most - 1) / most);
-    const double c = 2. * g->M * ((g->K + K_BLOCK - 1) / K_BLOCK);
+    const double b = (double)g->K * (g->M / most + 1);
+    const double c = 2. * g->M * (g->K / K_BLOCK + 1);
 
     return b <= c;
 }

@@ -21,8 +21,8 @@ struct attn_tile {
     size_t a_row, a_col;
     const attn_real *b;
     size_t b_row;
-    int segments, K;       /* K columns of a and rows of b in each segment; */
-    size_t a_skip, b_skip; /* to the next one from behind the last of them */
+    int segments, K;          /* K columns of a and rows of b in each segment; */
+    ptrdiff_t a_skip, b_skip; /* to the next one from behind the last of them */
     int rows, cols;
     attn_real alpha;
     const attn_real *row_scale; /* (rows): each row of a b times one more number; NULL: none */

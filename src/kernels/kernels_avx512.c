@@ -6,7 +6,8 @@ enum { TILE_ROWS = 8, TILE_VECTORS = 2 };
 static bool supported(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("fma");
 }
 
 #define KERNELS attn_kernels_avx512

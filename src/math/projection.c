@@ -33,16 +33,21 @@ static int sequences_together(int T)
     return T < ROWS ? ROWS / (T ? T : 1) : 1;
 }
 
+static int parts_of(int T)
+{
+    return T > ROWS ? T / ROWS + (T % ROWS != 0) : 1;
+}
+
 static int chunks(int B, int T)
 {
-    const int together = sequences_together(T), parts = (T + ROWS - 1) / ROWS;
+    const int together = sequences_together(T), parts = parts_of(T);
 
-    return (B + together - 1) / together * (parts ? parts : 1);
+    return (B / together + (B % together != 0)) * parts;
 }
 
 static struct chunk chunk_at(int B, int T, int index)
 {
-    const int together = sequences_together(T), parts = T > ROWS ? (T + ROWS - 1) / ROWS : 1;
+    const int together = sequences_together(T), parts = parts_of(T);
     struct chunk c = {.b = index / parts * together, .t = index % parts * ROWS};
 
     c.sequences = B - c.b < together ? B - c.b : together;

@@ -252,7 +252,9 @@ static struct attn_signal add_attention(struct builder *b, struct attn_signal in
     o->saved = attn_layer_take(b->arena, &o->layer);
     o->with_weights = o->saved.core;
     o->layer.core.no_weights = true;
-    o->without = attn_saved_take(b->arena, &o->layer.core);
+    o->without = attn_attention_way(&o->layer.core) == ATTN_WAY_STREAMING
+                     ? attn_saved_take(b->arena, &o->layer.core)
+                     : o->with_weights;
     o->layer.core.no_weights = false;
     return o->out;
 }

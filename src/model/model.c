@@ -12,6 +12,8 @@
 
 static const char *check_names(const struct attn_model_settings *s, struct attn_error *e)
 {
+    if (!s->kind || !s->position || !s->activation)
+        return attn_fail(e, ATTN_BAD_USAGE, "no kind of attention, position or activation given");
     if (!attn_kind_find(s->kind))
         return attn_fail(e, ATTN_BAD_USAGE, "no kind of attention is called '%s'", s->kind);
     if (!attn_position_find(s->position))
@@ -120,6 +122,7 @@ const char *attn_model_new(struct attn_model *m, const struct attn_model_setting
     const char *wrong = attn_model_check(s, e);
     void *block;
 
+    *m = (struct attn_model){0};
     if (wrong) return wrong;
     attn_model_place(m, &arena, s, threads, B, T);
     block = attn_alloc(arena.used, 1);
@@ -194,6 +197,7 @@ struct attn_loss attn_model_forward(struct attn_model *m, const struct attn_batc
     const struct wanted w = wanted_of(m, b);
     const int outputs = m->settings.outputs;
 
+    assert(b->B <= m->B && b->T <= m->T);
     for (int i = 0; i < m->operations; i++) {
         m->operation[i].layer.core.no_weights = m->no_weights;
         m->operation[i].type->forward(&m->operation[i], b);
