@@ -15,7 +15,7 @@ problems=$(
     FNR == 1 { start = 0 }
     /^\{/ { start = FNR }
     /^\}/ { if (start && FNR - start + 1 > 60) print FILENAME ":" start ": a function of " FNR - start + 1 " lines, more than 60"; start = 0 }' \
-        $sources
+        $(printf '%s\n' "$files" | grep '\.[ch]$')
     printf '%s\n' $sources | sed 's|.*/||' | sort | uniq -d | sed 's|$|: two sources have this name|')
 
 if [ -n "$problems" ]; then
