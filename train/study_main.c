@@ -1,60 +1,18 @@
-/* study - says and shows what a run's attention did. */
+/* study - says and shows what attention did in a run. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attn/memory.h"
 #include "cli.h"
 #include "study_compare.h"
 #include "study_json.h"
+#include "study_options.h"
+#include "study_plot.h"
+#include "study_report.h"
+#include "study_show.h"
 #include "study_words.h"
 
 #define PROGRAM "study"
-
-enum study_option { JSON };
-
-static const char words[] = "In words";
-
-static const struct cli_option options[] = {
-    [JSON] = {"json", 0, NULL, "all of it as one JSON object in a line", NULL, words},
-};
-
-enum { OPTIONS = sizeof options / sizeof *options };
-
-struct request {
-    bool json;
-    const char **directory; /* (runs) */
-    int runs;
-};
-
-static const char *take(void *context, const struct cli_option *option, const char *value,
-                        struct attn_error *e)
-{
-    struct request *r = context;
-
-    (void)e;
-    if (!option) {
-        r->directory[r->runs++] = value;
-        return NULL;
-    }
-    switch ((enum study_option)(option - options)) {
-    case JSON:
-        r->json = true;
-        break;
-    }
-    return NULL;
-}
-
-static void list(void *context)
-{
-    (void)context;
-    printf("findings, in the order in which they are told\n");
-    for (const struct attn_finding_kind *f = attn_finding_table; f->name; f++)
-        printf("  %-18s %s\n", f->name, f->says);
-    printf("measures of a map (--json)\n");
-    for (const struct attn_metric *m = attn_metric_table; m->name; m++)
-        printf("  %-18s %s\n", m->name, m->says);
-}
 
 /* Opened and diagnosed. */
 struct runs {
@@ -63,15 +21,15 @@ struct runs {
     struct study_diagnosis *diagnosis;
 };
 
-static const char *open_runs(struct runs *runs, const struct request *r, struct attn_error *e)
+static const char *open_runs(struct runs *runs, const struct study_options *o, struct attn_error *e)
 {
     const char *wrong = NULL;
 
-    *runs = (struct runs){.study = attn_alloc((size_t)r->runs, sizeof *runs->study),
-                          .diagnosis = attn_alloc((size_t)r->runs, sizeof *runs->diagnosis)};
+    *runs = (struct runs){.study = attn_alloc((size_t)o->runs, sizeof *runs->study),
+                          .diagnosis = attn_alloc((size_t)o->runs, sizeof *runs->diagnosis)};
     if (!runs->study || !runs->diagnosis) return attn_fail_memory(e, "runs");
-    for (int i = 0; i < r->runs && !wrong; i++) {
-        wrong = study_open(&runs->study[i], r->directory[i], e);
+    for (int i = 0; i < o->runs && !wrong; i++) {
+        wrong = study_open(&runs->study[i], o->directory[i], e);
         if (wrong) break;
         runs->count++;
         wrong = study_diagnose(&runs->diagnosis[i], &runs->study[i], e);
@@ -87,6 +45,41 @@ static void close_runs(struct runs *runs)
     }
     attn_free(runs->study);
     attn_free(runs->diagnosis);
+}
+
+static const char *check_place(const struct study *s, const struct study_options *o,
+                               struct attn_error *e)
+{
+    if (o->layer >= s->run.L)
+        return attn_fail(e, ATTN_BAD_USAGE, "--layer %d: %.200s has %d, counted from 0", o->layer,
+                         s->directory, s->run.L);
+    if (o->head >= s->run.H)
+        return attn_fail(e, ATTN_BAD_USAGE, "--head %d: %.200s has %d, counted from 0", o->head,
+                         s->directory, s->run.H);
+    return NULL;
+}
+
+static const char *view(const struct study *s, const struct study_options *o, struct attn_error *e)
+{
+    struct terminal terminal = terminal_describe(stdout, o->color);
+    const char *wrong = check_place(s, o, e);
+
+    if (wrong) return wrong;
+    if (o->ascii) terminal.utf8 = false;
+    switch (o->view) {
+    case STUDY_MAP:
+        study_show_map(stdout, s, o->step, o->layer, o->head, &terminal);
+        break;
+    case STUDY_PLAY:
+        study_play(stdout, s, o->layer, o->head, &terminal);
+        break;
+    case STUDY_CURVE:
+        study_show_loss(stdout, s, &terminal);
+        break;
+    case STUDY_SAY:
+        break;
+    }
+    return NULL;
 }
 
 static const char *print_json(const struct runs *runs, const struct study_comparison *c,
@@ -108,14 +101,14 @@ static const char *print_json(const struct runs *runs, const struct study_compar
     return wrong;
 }
 
-static const char *tell(const struct runs *runs, const struct request *r, struct attn_error *e)
+static const char *say(const struct runs *runs, const struct study_options *o, struct attn_error *e)
 {
     struct study_comparison c = {0};
     const char *wrong = NULL;
 
     if (runs->count > 1) wrong = study_compare(&c, runs->study, runs->diagnosis, runs->count, e);
     if (wrong) return wrong;
-    if (r->json)
+    if (o->json)
         wrong = print_json(runs, &c, e);
     else if (runs->count > 1)
         study_compare_print(&c);
@@ -125,44 +118,51 @@ static const char *tell(const struct runs *runs, const struct request *r, struct
     return wrong;
 }
 
+static const char *draw(const struct runs *runs, const struct study_options *o,
+                        struct attn_error *e)
+{
+    const char *where = o->out ? o->out : runs->count == 1 ? o->directory[0] : ".";
+    char words[STUDY_PLOT_WORDS];
+    const char *wrong = runs->count == 1
+                            ? study_plot(words, &runs->study[0], where, o->svg, e)
+                            : study_plot_compare(words, runs->study, runs->count, where, o->svg, e);
+
+    if (!wrong) fprintf(stderr, "%s\n", words);
+    return wrong;
+}
+
+static const char *work(const struct runs *runs, const struct study_options *o,
+                        struct attn_error *e)
+{
+    const bool files = o->plot || o->html;
+    const char *wrong = NULL;
+
+    if (o->view != STUDY_SAY)
+        wrong = view(&runs->study[0], o, e);
+    else if (o->json || !files)
+        wrong = say(runs, o, e);
+    if (!wrong && o->plot) wrong = draw(runs, o, e);
+    if (!wrong && o->html) {
+        wrong = study_report(&runs->study[0], o->html, e);
+        if (!wrong) fprintf(stderr, "made %s\n", o->html);
+    }
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
-    struct request r = {.directory = malloc((size_t)argc * sizeof *r.directory)};
-    const struct cli cli = {
-        .program = PROGRAM,
-        .summary = "Says what happened to attention in a run of train: how far each head "
-                   "sharpened and when, onto which keys, and what ails it. Several runs are "
-                   "compared.",
-        .examples = "  study runs/recall-1\n"
-                    "  study runs/recall-*\n"
-                    "  study --json runs/recall-1\n",
-        .notes = "Exit: 0 done (whatever was found), 2 usage, 3 a run that cannot be read,\n"
-                 "4 cannot write, 5 out of memory.\n",
-        .operands = "RUN...",
-        .options = options,
-        .count = OPTIONS,
-        .take = take,
-        .list = list,
-        .context = &r};
+    struct study_options o;
     struct runs runs = {0};
     struct attn_error e;
     const char *wrong;
-    int code;
+    int code = study_options_read(&o, PROGRAM, argc, argv);
 
-    if (!r.directory) {
-        attn_fail_memory(&e, "command line");
-        return cli_die(PROGRAM, &e);
-    }
-    code = cli_parse(&cli, argc, argv);
-    if (code == CLI_GO_ON && r.runs == 0) {
-        attn_fail(&e, ATTN_BAD_USAGE, "expected the directory of a run");
-        code = cli_die(PROGRAM, &e);
-    } else if (code == CLI_GO_ON) {
-        wrong = open_runs(&runs, &r, &e);
-        if (!wrong) wrong = tell(&runs, &r, &e);
+    if (code == CLI_GO_ON) {
+        wrong = open_runs(&runs, &o, &e);
+        if (!wrong) wrong = work(&runs, &o, &e);
         code = wrong ? cli_die(PROGRAM, &e) : cli_close_stdout(PROGRAM, 0);
         close_runs(&runs);
     }
-    free(r.directory);
+    study_options_free(&o);
     return code;
 }
