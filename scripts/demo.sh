@@ -31,6 +31,7 @@ for file in loss.png attention.png; do
 done
 echo "    metrics.tsv, attention.npy, result.json, checkpoint.safetensors, config.json
 Next:
+    $build/study $run            what happened, in words; --map, --play, --plot, --html
     $build/train --task reverse       another task; $build/train --list shows all
     $build/train --pairs 16 --seed 2  other settings; $build/train --help explains them
     $build/gradcheck                  every hand-written derivative against finite differences

@@ -49,7 +49,8 @@ static const char *place_for_commands(void)
 
     ck_assert_msg(
         run("build=$(cd $(dirname %s) && pwd) && top=$PWD && cd %s && mkdir build &&"
-            "ln -s $build/attend $build/attend32 $build/gradcheck build/ && ln -s $top/data . &&"
+            "ln -s $build/attend $build/attend32 $build/gradcheck $build/study build/ && ln -s "
+            "$top/data . &&"
             "printf '#!/bin/sh\\nexec %%s/train \"$@\" --steps 2\\n' $build >build/train &&"
             "chmod +x build/train",
             program_path("train"), directory) == 0,
@@ -72,6 +73,25 @@ START_TEST(test_training_commands)
     const char *directory = place_for_commands();
 
     ck_assert_msg(run_block(directory, blocks[_i]) == 0, "%s", run_output);
+}
+END_TEST
+
+/* On runs of two steps. */
+START_TEST(test_study_commands)
+{
+    const char *directory = place_for_commands();
+
+    if (run("command -v gnuplot")) {
+        printf("skipped: no gnuplot\n");
+        return;
+    }
+    for (int seed = 1; seed <= 2; seed++)
+        ck_assert_msg(run("cd %s && build/train -q --seed %d && build/train -q --seed %d --out "
+                          "runs/short-%d",
+                          directory, seed, seed, seed) == 0,
+                      "%s", run_output);
+    ck_assert_msg(run_block(directory, "--html recall.html") == 0, "%s", run_output);
+    ck_assert_int_eq(run("test -s %s/recall.html", directory), 0);
 }
 END_TEST
 
@@ -101,11 +121,11 @@ END_TEST
 
 START_TEST(test_options_exist)
 {
-    ck_assert_msg(
-        run("{ for p in train gradcheck attend bench; do $(dirname %s)/$p --help || exit 1; done;"
-            " cat scripts/install.sh; } >%s/help",
-            program_path("train"), scratch_directory()) == 0,
-        "%s", run_output);
+    ck_assert_msg(run("{ for p in train study gradcheck attend bench; do $(dirname %s)/$p --help "
+                      "|| exit 1; done;"
+                      " cat scripts/install.sh; } >%s/help",
+                      program_path("train"), scratch_directory()) == 0,
+                  "%s", run_output);
     run("cat README.md CONTRIBUTING.md scripts/demo.sh | grep -o -e '--[a-z][a-z-]*' | sort -u |"
         "while read -r o; do grep -q -w -e \"$o\" %s/help || echo $o; done",
         scratch_directory());
@@ -129,6 +149,7 @@ void add_tests(Suite *suite)
     add_test(suite, "example", test_example);
     add_test(suite, "example in double", test_example_in_double);
     add_loop_test(suite, "training commands", test_training_commands, 2);
+    add_test(suite, "study commands", test_study_commands);
     add_test(suite, "oracle commands", test_oracle_commands);
     add_test(suite, "options exist", test_options_exist);
     add_test(suite, "files exist", test_files_exist);

@@ -13,9 +13,12 @@ enum { DIGITS = 3, GAP = 2, SPREAD = 3 * ATTN_NUMBER_SIZE + 8 };
 static const struct column {
     const char *title, *name; /* on paper, in JSON */
 } columns[STUDY_MEASURES] = {
-    [STUDY_HALF] = {"half at", "half"},       [STUDY_FALL] = {"falls at", "fall"},
-    [STUDY_LOSS] = {"loss", "eval_loss"},     [STUDY_ACCURACY] = {"accuracy", "accuracy"},
-    [STUDY_ENTROPY] = {"entropy", "entropy"}, [STUDY_MASS] = {"target mass", "target_mass"},
+    [STUDY_HALF] = {"half at", "half"},
+    [STUDY_FALL] = {"falls at", "fall"},
+    [STUDY_LOSS] = {"loss", "eval_loss"},
+    [STUDY_ACCURACY] = {"accuracy", "accuracy"},
+    [STUDY_ENTROPY] = {"entropy/ln n", "entropy"},
+    [STUDY_MASS] = {"target mass", "target_mass"},
 };
 
 /* Names and settings come from files: they are shown, not sent. Without a locale that is
@@ -62,39 +65,65 @@ static void print_settings(const struct study_comparison *c, int run, bool seed,
                    width_of(c, "seed", "seed", utf8), utf8);
 }
 
-static void end_line(void)
+/* What stands in a row under a measure. */
+enum row { TITLE, RUN, MEDIAN, RANGE };
+
+static const char *cell(char out[SPREAD], const struct study_comparison *c, enum row row, int index,
+                        enum study_measure m)
 {
-    printf("\n");
+    char least[ATTN_NUMBER_SIZE], most[ATTN_NUMBER_SIZE];
+    struct study_spread s;
+
+    if (row == TITLE) return columns[m].title;
+    if (row == RUN)
+        return study_words_number(out, c->value[index * STUDY_MEASURES + (int)m], DIGITS);
+    s = study_compare_spread(c, index, m);
+    if (row == MEDIAN) return study_words_number(out, s.median, DIGITS);
+    snprintf(out, SPREAD, "%s..%s", study_words_number(least, s.least, DIGITS),
+             study_words_number(most, s.most, DIGITS));
+    return out;
+}
+
+static int most_wide(int width, const struct study_comparison *c, enum row row, int rows,
+                     enum study_measure m)
+{
+    char text[SPREAD];
+
+    for (int i = 0; i < rows; i++) {
+        const int length = (int)strlen(cell(text, c, row, i, m));
+        if (length > width) width = length;
+    }
+    return width;
+}
+
+/* The end of a row; the widths are those of all rows of its table. */
+static void print_cells(const struct study_comparison *c, bool groups, enum row row, int index)
+{
+    char text[SPREAD];
+
+    for (int i = 0; i < STUDY_MEASURES; i++) {
+        const enum study_measure m = (enum study_measure)i;
+        int width = (int)strlen(columns[m].title);
+        width = most_wide(width, c, groups ? MEDIAN : RUN, groups ? c->groups : c->runs, m);
+        if (groups) width = most_wide(width, c, RANGE, c->groups, m);
+        if (i == STUDY_MEASURES - 1) width = 0;
+        printf("%-*s%s", width, cell(text, c, row, index, m),
+               i == STUDY_MEASURES - 1 ? "\n" : "  ");
+    }
 }
 
 static void print_runs(const struct study_comparison *c, bool utf8)
 {
     const int name = width_of(c, "run", NULL, utf8);
-    char text[ATTN_NUMBER_SIZE];
 
     print_word("run", name, utf8);
     print_settings(c, -1, c->seeds, utf8);
-    for (int m = 0; m < STUDY_MEASURES; m++) printf("%11s", columns[m].title);
-    end_line();
+    print_cells(c, false, TITLE, 0);
     for (int i = 0; i < c->runs; i++) {
         print_word(c->run[i].name, name, utf8);
         print_settings(c, i, c->seeds, utf8);
-        for (int m = 0; m < STUDY_MEASURES; m++)
-            printf("%11s", study_words_number(text, c->value[i * STUDY_MEASURES + m], DIGITS));
-        end_line();
+        print_cells(c, false, RUN, i);
     }
-}
-
-/* "52 (48..60)" */
-static char *spread_text(char out[SPREAD], const struct study_spread *s)
-{
-    char median[ATTN_NUMBER_SIZE], least[ATTN_NUMBER_SIZE], most[ATTN_NUMBER_SIZE];
-
-    if (isnan(s->least)) return strcpy(out, "-");
-    snprintf(out, SPREAD, "%s (%s..%s)", study_words_number(median, s->median, DIGITS),
-             study_words_number(least, s->least, DIGITS),
-             study_words_number(most, s->most, DIGITS));
-    return out;
 }
 
 static int first_of_group(const struct study_comparison *c, int group)
@@ -105,25 +134,29 @@ static int first_of_group(const struct study_comparison *c, int group)
     return i;
 }
 
+static int settings_width(const struct study_comparison *c, bool utf8)
+{
+    int width = 0;
+
+    for (int i = 0; i < c->settings; i++)
+        width += width_of(c, c->setting[i], c->setting[i], utf8) + GAP;
+    return width;
+}
+
 static void print_groups(const struct study_comparison *c, bool utf8)
 {
-    char text[SPREAD];
+    const int indent = (int)strlen("runs") + GAP;
 
-    printf("\nmedian (least..most) over seeds\n");
-    print_word("runs", 4, utf8);
+    printf("\nover seeds: median, least..most\n");
+    print_word("runs", indent - GAP, utf8);
     print_settings(c, -1, false, utf8);
-    for (int m = 0; m < STUDY_MEASURES; m++) printf("%-26s", columns[m].title);
-    end_line();
+    print_cells(c, true, TITLE, 0);
     for (int g = 0; g < c->groups; g++) {
-        const int i = first_of_group(c, g);
-        const struct study_spread s = study_compare_spread(c, g, STUDY_LOSS);
-        printf("%4d%*s", s.runs, GAP, "");
-        print_settings(c, i, false, utf8);
-        for (int m = 0; m < STUDY_MEASURES; m++) {
-            const struct study_spread spread = study_compare_spread(c, g, (enum study_measure)m);
-            printf("%-26s", spread_text(text, &spread));
-        }
-        end_line();
+        printf("%*d%*s", indent - GAP, study_compare_spread(c, g, STUDY_LOSS).runs, GAP, "");
+        print_settings(c, first_of_group(c, g), false, utf8);
+        print_cells(c, true, MEDIAN, g);
+        printf("%*s", indent + settings_width(c, utf8), "");
+        print_cells(c, true, RANGE, g);
     }
 }
 
