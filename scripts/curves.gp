@@ -26,7 +26,7 @@ set output output
 # Okabe & Ito's colours, which the colour-blind can tell apart; dashes and marks
 # do it on paper without colour.
 array color[8] = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000', '#7F6A00']
-array dash[8] = ['solid', "'-'", "'.'", "'-.'", "'--..'", "'_'", "'_.'", "'_-'"]
+array dash[8] = ['solid', '(9,4)', '(3,3)', '(10,4,2,4)', '(10,4,2,4,2,4)', '(16,5)', '(6,3,6,8)', '(16,4,4,4)']
 array sign[8] = [7, 5, 9, 11, 13, 15, 6, 4]
 
 set grid xtics ytics lc rgb '#d8d8d8' lt 1

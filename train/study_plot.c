@@ -126,3 +126,22 @@ const char *study_plot(char words[STUDY_PLOT_WORDS], const struct study *s, cons
     tell_fonts(words, svg);
     return failed;
 }
+
+const char *study_plot_compare(char words[STUDY_PLOT_WORDS], const struct study_comparison *c,
+                               const char *directory, bool svg, struct attn_error *e)
+{
+    const char *name = svg ? "study-compare.svg" : "study-compare.png";
+    struct attn_text prelude = {0};
+    char gnuplot[4096];
+    const char *wrong = find_gnuplot(gnuplot, e);
+
+    *words = '\0';
+    if (wrong) return wrong;
+    wrong = study_plot_compared(&prelude, c, svg, e);
+    if (!wrong) wrong = plot_picture(gnuplot, directory, name, &prelude, curves_script, e);
+    attn_text_free(&prelude);
+    tell(words, name, wrong);
+    if (!wrong) tell_fonts(words, svg);
+    if (wrong && e->fault != ATTN_OUT_OF_MEMORY) e->fault = ATTN_CANNOT_WRITE;
+    return wrong;
+}

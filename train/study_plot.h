@@ -3,7 +3,7 @@
  *   study-loss       loss; accuracy and target mass
  *   study-heads      entropy and effective keys of each head, its sharpening marked
  *   study-maps       the map of each head, first, in the middle and last
- *   study-spectrum   W_Q W_K^T of each head: largest singular value, norm, ranks
+ *   study-spectrum   W_Q W_K^T of each head: largest singular value, ranks, spread of scores
  *   attention.gif    the maps while they are learned
  *   study-compare    several runs: loss, accuracy, target mass, entropy; bands over seeds
  *
@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "study.h"
+#include "study_compare.h"
 
 enum { STUDY_PLOT_WORDS = 2048 };
 
@@ -25,9 +26,11 @@ enum { STUDY_PLOT_WORDS = 2048 };
 ATTN_MUST_CHECK const char *study_plot(char words[STUDY_PLOT_WORDS], const struct study *s,
                                        const char *directory, bool svg, struct attn_error *e);
 
-/* Draws study-compare of n runs into `directory`. */
-ATTN_MUST_CHECK const char *study_plot_compare(char words[STUDY_PLOT_WORDS], const struct study *s,
-                                               int n, const char *directory, bool svg,
+/* Draws study-compare into `directory`: a curve a group, its median, with a band from the least
+ * to the most where it has several runs. Faults as above. */
+ATTN_MUST_CHECK const char *study_plot_compare(char words[STUDY_PLOT_WORDS],
+                                               const struct study_comparison *c,
+                                               const char *directory, bool svg,
                                                struct attn_error *e);
 
 #endif

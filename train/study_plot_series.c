@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot_curves.h"
-
 enum { MOST_LAYERS = 4, MOST_PANELS = 4 * MOST_LAYERS, TITLE = 320 };
 
 double study_plot_sharpening(const struct study_head *h)
@@ -25,8 +23,8 @@ static struct plot_fonts *open_fonts(bool svg)
     return fonts;
 }
 
-static const char *print(struct attn_text *t, const struct plot_curves *c, bool svg,
-                         struct attn_error *e)
+const char *study_plot_print(struct attn_text *t, const struct plot_curves *c, bool svg,
+                             struct attn_error *e)
 {
     struct plot_fonts *fonts = open_fonts(svg);
 
@@ -79,19 +77,15 @@ const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg
         (struct plot_curve){.title = "held-out loss", .tint = 1, .joined = true, .mark = fall});
     if (isfinite(unigram)) {
         ends[1] = study_metric(s, "step")[last];
-        losses[panel[0].curves++] = (struct plot_curve){.title = "by how often each comes alone",
-                                                        .x = ends,
-                                                        .y = level,
-                                                        .n = 2,
-                                                        .tint = 6,
-                                                        .mark = none};
+        losses[panel[0].curves++] = (struct plot_curve){
+            .title = "unigram loss", .x = ends, .y = level, .n = 2, .tint = 6, .mark = none};
     }
     add_metric(&panel[1], shares, s, "accuracy",
                (struct plot_curve){.title = "accuracy", .tint = 2, .joined = true, .mark = fall});
     add_metric(
         &panel[1], shares, s, "target_mass",
         (struct plot_curve){.title = "target mass", .tint = 3, .joined = true, .mark = fall});
-    return print(t, &c, svg, e);
+    return study_plot_print(t, &c, svg, e);
 }
 
 /* One panel for a layer: a column of heads.tsv, a curve a head. */
@@ -157,7 +151,7 @@ static const char *plot_views(struct attn_text *t, const struct study *s, bool s
     for (int h = 0; h < heads; h++) snprintf(name[h], sizeof name[h], "head %d", h);
     for (int i = 0; i < layers * views; i++)
         panel[i] = fill_panel(curve + i * heads, label[i], name, s, i / views, &view[i % views]);
-    wrong = print(t, &c, svg, e);
+    wrong = study_plot_print(t, &c, svg, e);
     free(curve);
     return wrong;
 }

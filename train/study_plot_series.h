@@ -5,7 +5,9 @@
 #include <stdbool.h>
 
 #include "attn/text.h"
+#include "plot_curves.h"
 #include "study.h"
+#include "study_compare.h"
 
 /* The step where a head's entropy falls fastest; NAN where it falls by less than a tenth of a
  * nat around it, which is noise or nothing. */
@@ -17,5 +19,13 @@ ATTN_MUST_CHECK const char *study_plot_heads(struct attn_text *t, const struct s
                                              struct attn_error *e);
 ATTN_MUST_CHECK const char *study_plot_spectrum(struct attn_text *t, const struct study *s,
                                                 bool svg, struct attn_error *e);
+
+ATTN_MUST_CHECK const char *study_plot_compared(struct attn_text *t,
+                                                const struct study_comparison *c, bool svg,
+                                                struct attn_error *e);
+
+/* Curves with words that can be drawn. */
+ATTN_MUST_CHECK const char *study_plot_print(struct attn_text *t, const struct plot_curves *c,
+                                             bool svg, struct attn_error *e);
 
 #endif
