@@ -27,18 +27,21 @@ START_TEST(prelude_finds_the_last_frame)
     ck_assert_ptr_null(plot_prelude_attention(&prelude, directory, &e));
     ck_assert_ptr_null(
         attn_file_read(&file, &size, fake_run_path(directory, "attention.npy"), 1 << 20, &e));
-    memcpy(&first, file + number_of(prelude.data, "skip = "), sizeof first);
+    memcpy(&first, file + number_of(prelude.data, "place[1] = "), sizeof first);
     ck_assert(first == 0.75f);
-    ck_assert_int_eq(number_of(prelude.data, "skip = "), (long)(size - 4 * 2 * 3 * 4 * 4));
-    ck_assert_int_eq(number_of(prelude.data, "layers = "), 2);
-    ck_assert_int_eq(number_of(prelude.data, "heads = "), 3);
+    ck_assert_int_eq(number_of(prelude.data, "place[1] = "), (long)(size - 4 * 2 * 3 * 4 * 4));
+    ck_assert_int_eq(number_of(prelude.data, "place[6] = "), (long)(size - 4 * 4 * 4));
+    ck_assert_int_eq(number_of(prelude.data, "panels = "), 6);
+    ck_assert_int_eq(number_of(prelude.data, "columns = "), 3);
+    ck_assert_ptr_nonnull(strstr(prelude.data, "caption[6] = 'layer 1, head 2'\n"));
     ck_assert_int_eq(number_of(prelude.data, "queries = "), 4);
     ck_assert_int_eq(number_of(prelude.data, "keys = "), 4);
-    ck_assert_int_eq(number_of(prelude.data, "step = "), 1500);
+    ck_assert_ptr_nonnull(
+        strstr(prelude.data, "page_title[1] = 'Attention at step 1500 (boxes: right keys)'\n"));
     ck_assert_int_eq(number_of(prelude.data, "labels = "), 4);
     ck_assert_int_eq(number_of(prelude.data, "label_columns = "), 4);
     ck_assert_int_eq(number_of(prelude.data, "rights = "), 4);
-    ck_assert_ptr_nonnull(strstr(prelude.data, "label[4] = 'it''s'\n"));
+    ck_assert_ptr_nonnull(strstr(prelude.data, "label[4] = 'it'.\"'\".'s'\n"));
     ck_assert_ptr_nonnull(strstr(prelude.data, "\n0 1\n1 1\n0 3\n1 3\nend_of_right\n"));
     ck_assert_ptr_null(strstr(prelude.data, "other"));
     attn_free(file);

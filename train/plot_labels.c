@@ -166,11 +166,15 @@ void plot_words(char out[PLOT_WORDS_SIZE], const char *words, struct plot_fonts 
     out[used] = '\0';
 }
 
-/* In single quotes nothing but the quote itself means anything to gnuplot. */
+/* In single quotes nothing but the quote itself means anything to gnuplot; and a doubled one is
+ * none at the beginning. */
 void plot_print_quoted(struct attn_text *t, const char *text)
 {
+    static const char quote[] = "'.\"'\".'";
+
     attn_text_print(t, "'");
-    for (; *text; text++) attn_text_add(t, *text == '\'' ? "''" : text, *text == '\'' ? 2 : 1);
+    for (; *text; text++)
+        attn_text_add(t, *text == '\'' ? quote : text, *text == '\'' ? strlen(quote) : 1);
     attn_text_print(t, "'\n");
 }
 
