@@ -19,6 +19,7 @@ dev|clang|clang|clang|clang|llvm|the second compiler
 dev|g++|g++|gcc-c++|gcc|-|headers compiled as C++
 dev|clang-format|clang-format|clang-tools-extra|clang|clang-format|the format check
 dev|valgrind|valgrind|valgrind|valgrind|-|the memory check of make test-long
+dev|browser|chromium|chromium|chromium|-|the page of a run in a browser, by make test-long
 dev|cppcheck|cppcheck|cppcheck|cppcheck|cppcheck|static analysis
 dev|shellcheck|shellcheck|ShellCheck|shellcheck|shellcheck|the check of the scripts'
 
@@ -29,6 +30,7 @@ there() {
     headers) echo '#include <math.h>' | "$(has gcc && echo gcc || echo clang)" -fsyntax-only -x c - 2>/dev/null ;;
     check) has pkg-config && pkg-config --exists check ;;
     chinese) has fc-list && fc-list :lang=zh 2>/dev/null | grep -q . ;;
+    browser) has chromium || has chromium-browser || has google-chrome ;;
     *) has "$1" ;;
     esac
 }

@@ -84,10 +84,11 @@ class Chart {
     constructor(pick) {
         this.pick = pick;
         this.heading = make("h3", {});
+        this.unit = make("span", {class: "quiet"});
         this.legend = make("ul", {class: "lines"});
         this.svg = makeSvg("svg", {height: chartHeight, role: "img"});
         this.copy = make("button", {type: "button", class: "small", onclick: () => copyText(this.table(), this.copy)}, "copy");
-        this.element = make("figure", {class: "chart"}, make("figcaption", {}, this.heading, this.copy), this.svg, this.legend);
+        this.element = make("figure", {class: "chart"}, make("figcaption", {}, this.heading, this.unit, this.copy), this.svg, this.legend);
         const point = (event) => {
             if (event.type === "pointermove" && !(event.buttons & 1)) return;
             const step = this.stepAt(event.clientX - this.svg.getBoundingClientRect().left);
@@ -117,6 +118,7 @@ class Chart {
         this.spec = spec;
         this.width = width;
         this.heading.textContent = spec.title;
+        this.unit.textContent = spec.unit || "";
         const numbers = finite(spec.lines).length;
         const isLog = !!spec.log && finite(spec.lines).some((v) => v > 0);
         const [low, high] = rangeOf({...spec, log: isLog}), xticks = this.steps(view.last, view.log);
@@ -127,10 +129,10 @@ class Chart {
         this.svg.setAttribute("width", width);
         this.svg.setAttribute("viewBox", "0 0 " + width + " " + chartHeight);
         this.svg.setAttribute("aria-label", spec.title + (numbers ? ", from " + short(Math.min(...finite(spec.lines).slice(0, 50000))) + " to " + short(Math.max(...finite(spec.lines).slice(0, 50000))) : ": no numbers"));
-        this.axes(spec, xticks, isLog ? logTicks(low, high, 4) : ticksOf(low, high, 4), low, high);
+        this.axes(xticks, isLog ? logTicks(low, high, 4) : ticksOf(low, high, 4), low, high);
         if (!numbers) this.svg.append(makeSvg("text", {x: (chartLeft + width - chartRight) / 2, y: chartTop + inner / 2, class: "none"}, spec.none || "no numbers"));
-        this.marks(spec.marks || []);
         spec.lines.forEach((line) => this.line(line, isLog));
+        this.marks(spec.marks || []);
         this.cursor = makeSvg("line", {class: "cursor", y1: chartTop, y2: chartTop + inner});
         this.svg.append(this.cursor);
         this.dots = spec.lines.map((line) => makeSvg("circle", {r: 3.5, class: "dot", fill: line.colour}));
@@ -145,7 +147,7 @@ class Chart {
             makeSvg("line", {x1: 0, x2: 18, y1: 4, y2: 4, stroke: line.colour, "stroke-width": 2, "stroke-dasharray": line.dash || "none"}));
     }
 
-    axes(spec, xticks, yticks, low, high) {
+    axes(xticks, yticks, low, high) {
         const right = this.width - chartRight, bottom = chartHeight - chartBottom;
         let free = -Infinity;
         for (const t of yticks) {
@@ -163,8 +165,7 @@ class Chart {
             this.svg.append(makeSvg("text", {class: "tick", x, y: bottom + 16, "text-anchor": "middle"}, text));
         }
         this.svg.append(makeSvg("line", {class: "axis", x1: chartLeft, x2: right, y1: bottom, y2: bottom}),
-            makeSvg("text", {class: "unit", x: right, y: chartHeight - 3, "text-anchor": "end"}, "step"),
-            makeSvg("text", {class: "unit", x: 2, y: chartHeight - 3}, spec.unit || ""));
+            makeSvg("text", {class: "unit", x: right, y: chartHeight - 3, "text-anchor": "end"}, "step"));
     }
 
     /* Dashed lines at steps of note, in words where there is room. */

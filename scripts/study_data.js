@@ -66,6 +66,10 @@ function short(x) {
     return String(Number(x.toPrecision(4))).replace("-", "\u2212");
 }
 
+function rounded(x) {
+    return x === null ? null : Number(x.toPrecision(3));
+}
+
 function titleOf(name) {
     return name.replace(/_/g, " ");
 }

@@ -54,17 +54,19 @@ function layOut(x, all, width, count, ratio) {
     return g;
 }
 
-/* As many maps beside each other as leave the largest cells, in whole pixels of the screen. */
+/* As many maps beside each other as give large cells without much to scroll through; cells
+ * are whole pixels of the screen. */
 function fitCells(g, width, count) {
-    const gap = 24, n = Math.max(g.keys, 1);
-    let best = 0;
+    const gap = 24, rows = Math.max(g.rows.length, 1);
+    let best = 0, size = 1;
     for (let columns = 1; columns <= count; columns++) {
         const room = (width - gap * (columns - 1)) / columns - g.left - 3;
-        const high = 560 / Math.max(g.rows.length, 1) / Math.ceil(count / columns) * 1.6;
-        const cell = Math.min(room / n, columns === 1 ? 560 / Math.max(g.rows.length, 1) : high, 46);
-        if (cell > best) best = cell;
+        const cell = Math.min(room / Math.max(g.keys, 1), 560 / rows, 56);
+        const high = Math.ceil(count / columns) * (rows * cell + g.tall + 50);
+        const good = cell * Math.min(1, 640 / high);
+        if (good >= best) best = good, size = cell;
     }
-    g.cell = Math.max(Math.floor(best * g.ratio), 1) / g.ratio;
+    g.cell = Math.max(Math.floor(size * g.ratio), 1) / g.ratio;
 }
 
 function cutLabel(pen, text, room) {
@@ -167,15 +169,17 @@ function drawRight(pen, g, x, ink) {
 }
 
 /* The row and, where there is one, the column of what is chosen. */
-function drawChosen(pen, g, ink, chosen) {
+function drawChosen(pen, g, chosen) {
     const r = g.rows.indexOf(chosen.query), j = chosen.key === null ? -1 : chosen.key - g.lo;
-    pen.strokeStyle = ink.text;
     pen.lineWidth = 1;
-    if (r >= 0) pen.strokeRect(g.left - 0.5, g.top + r * g.cell - 0.5, g.cell * g.keys + 1, g.cell + 1);
-    if (j >= 0 && j < g.keys) pen.strokeRect(g.left + j * g.cell - 0.5, g.top - 0.5, g.cell + 1, g.cell * g.rows.length + 1);
+    for (const [colour, out] of [["#10151a", 1.5], ["#ffffff", 0.5]]) {
+        pen.strokeStyle = colour;
+        if (r >= 0) pen.strokeRect(g.left - out, g.top + r * g.cell - out, g.cell * g.keys + 2 * out, g.cell + 2 * out);
+        if (j >= 0 && j < g.keys) pen.strokeRect(g.left + j * g.cell - out, g.top - out, g.cell + 2 * out, g.cell * g.rows.length + 2 * out);
+    }
     if (r < 0 || j < 0 || j >= g.keys) return;
     pen.lineWidth = 2;
-    for (const [colour, out] of [["#ffffff", 0], [ink.text, 2]]) {
+    for (const [colour, out] of [["#ffffff", 0], ["#10151a", 2]]) {
         pen.strokeStyle = colour;
         pen.strokeRect(g.left + j * g.cell - out, g.top + r * g.cell - out, g.cell + 2 * out, g.cell + 2 * out);
     }
@@ -200,7 +204,7 @@ function drawMap(canvas, g, x, frame, h, colour, largest, chosen) {
     drawNumbers(pen, g, x, frame, h, colour, largest);
     drawRight(pen, g, x, ink);
     drawLabels(pen, g, ink, chosen);
-    drawChosen(pen, g, ink, chosen);
+    drawChosen(pen, g, chosen);
 }
 
 /* The cell under a point of the canvas; null: none. A label stands for its whole row. */

@@ -119,12 +119,18 @@ function canvasOf(h) {
     return canvas;
 }
 
+/* Beside the panel where there is room for both. */
+function widthForMaps() {
+    const width = $("look").clientWidth;
+    return matchMedia("(max-width: 900px)").matches ? width : width - 344;
+}
+
 function arrange() {
     const heads = shownHeads();
     $("look").hidden = !hasMaps();
     if (!hasMaps()) return;
     const x = example(state.sequence);
-    geometry = layOut(x, state.all, $("left").clientWidth, heads.length, Math.max(devicePixelRatio || 1, 1));
+    geometry = layOut(x, state.all, widthForMaps(), heads.length, Math.max(devicePixelRatio || 1, 1));
     if (views.map((v) => v.h).join() !== heads.join()) {
         views = heads.map((h) => ({h, canvas: canvasOf(h), says: make("span", {class: "quiet"})}));
         $("maps").replaceChildren(...views.map((v) => make("figure", {class: "map"},
@@ -142,7 +148,7 @@ function drawMaps() {
     const largest = state.colour === "largest" ? largestWeight(geometry, x, frame, heads) : 1;
     for (const v of views) {
         const entropy = measure("entropy", v.h, frame), mass = measure("target_mass", v.h, frame);
-        v.says.textContent = "entropy " + short(entropy) + (mass === null ? "" : ", right " + percent(Number(mass.toPrecision(3))));
+        v.says.textContent = "entropy " + short(rounded(entropy)) + (mass === null ? "" : " \u00b7 right keys " + short(rounded(mass)));
         drawMap(v.canvas, geometry, x, frame, v.h, state.colour, largest, cell);
     }
     fillLegend(largest);
@@ -239,6 +245,12 @@ function play() {
         else goTo(state.position + 1);
     }, calm.matches ? 600 : Math.min(Math.max(8000 / positions.length, 40), 250));
     showPlaying();
+}
+
+/* To a step by hand: what played, stops. */
+function seek(position) {
+    if (player) stop();
+    goTo(position);
 }
 
 function showPlaying() {

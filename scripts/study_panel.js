@@ -7,10 +7,6 @@ function lineStyle(h) {
     return {colour: lineColours[h % 8], dash: dashes[Math.floor(h / 8) % 4]};
 }
 
-function percent(x) {
-    return x === null || x === undefined || Number.isNaN(Number(x)) ? "\u2013" : String(Number((100 * x).toPrecision(4))) + " %";
-}
-
 /* ---- the head of the page ---- */
 
 function fillHeader() {
@@ -23,12 +19,12 @@ function fillHeader() {
         result("status") === "done" ? (result("steps") + " steps") : result("status") ? result("status") + " at step " + result("steps")
             : "not finished: " + (logged.length ? "step " + logged[logged.length - 1] + " of " + setting("steps") : "nothing logged yet")];
     const final = (name) => numeric(name) !== null ? numeric(name) : (metric(name) || [null]).slice(-1)[0];
-    const figures = [["held-out loss", short(final("eval_loss"))], ["accuracy", percent(final("accuracy"))]];
+    const figures = [["held-out loss", short(final("eval_loss"))], ["accuracy", short(final("accuracy"))]];
 
     document.title = run.name + " \u2013 attention";
     $("name").textContent = visible(run.name).replace(/\u2423/g, " ");
     $("facts").textContent = facts.filter((f) => f !== null).join(" \u00b7 ");
-    if (final("target_mass") !== null) figures.push(["mass on right keys", percent(final("target_mass"))]);
+    if (final("target_mass") !== null) figures.push(["mass on right keys", short(final("target_mass"))]);
     if (run.phase.half !== null) figures.push(["half on right keys", "step " + Math.round(run.phase.half)]);
     if (run.phase.fall !== null) figures.push(["loss falls most", "step " + Math.round(run.phase.fall)]);
     $("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
@@ -108,9 +104,9 @@ function fillPanel(x, frame, heads, h, cell) {
     }
     parts.push(make("h3", {}, "Where it looks" + (LH > 1 ? ", " + headName(h) : "")));
     if (!facts.keys) parts.push(make("p", {class: "quiet"}, "It sees no key."));
-    else parts.push(make("p", {class: "quiet facts"}, "entropy " + short(facts.entropy === null ? null : Number(facts.entropy.toFixed(3))) + " nats, " +
+    else parts.push(make("p", {class: "quiet facts"}, "entropy " + short(rounded(facts.entropy)) + " nats, " +
         (facts.entropy === null ? "\u2013" : Math.exp(facts.entropy).toFixed(2)) + " of " + facts.keys + " keys" +
-        (run.right[x.sequence][cell.query].length ? ", " + percent(facts.right === null ? null : Number(facts.right.toFixed(3))) + " on right ones" : "")));
+        (run.right[x.sequence][cell.query].length ? ", " + short(facts.right === null ? null : rounded(facts.right)) + " on right ones" : "")));
     parts.push(make("table", {id: "cell-keys"}, make("tbody", {}, ...keyRows(x, frame, h, cell))));
     $("panel").replaceChildren(...parts);
 }

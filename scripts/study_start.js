@@ -2,7 +2,7 @@
 
 /* ---- curves ---- */
 
-const charts = ["loss", "accuracy", "mass", "entropy", "cell", "other"].map((name) => ({name, chart: new Chart((step) => goTo(nearest(positions, step)))}));
+const charts = ["loss", "accuracy", "mass", "entropy", "cell", "other"].map((name) => ({name, chart: new Chart((step) => seek(nearest(positions, step)))}));
 const headColumns = run.series.names.filter((name) => !["step", "layer", "head"].includes(name));
 const chooser = make("select", {"aria-label": "Which curve", onchange: () => change({curve: chooser.value}, "charts")});
 
@@ -35,9 +35,11 @@ function accuracySpec() {
     return {title: "Accuracy", lines: isFiniteAnywhere(y) ? [{name: "held-out", x: metric("step"), y, colour: lineColours[0]}] : [], range: [0, 1], none: "not measured"};
 }
 
+const isMassKnown = () => (series("target_mass") || []).some(isFiniteAnywhere);
+
 function massSpec() {
-    const y = series("target_mass"), known = y && y.some(isFiniteAnywhere), shown = shownHeads();
-    return {title: "Mass on right keys", lines: known ? headLines(y, run.series.step) : [], range: [0, 1], none: "this task knows no right keys",
+    const y = series("target_mass"), known = isMassKnown(), shown = shownHeads();
+    return {title: "Mass on right keys", lines: known ? headLines(y, run.series.step) : [], range: [0, 1],
         marks: known && shown.length <= 3 ? shown.map((h) => ({step: run.sharpening[h].half, text: "half" + (LH > 1 ? ", " + headName(h) : "")})) : []};
 }
 
@@ -75,7 +77,7 @@ const chartView = () => ({step: stepNow(), last: lastStep(), log: state.steps ==
 function drawCharts() {
     chooser.value = state.curve;
     for (const {name, chart} of charts) {
-        chart.element.hidden = (name === "cell" && !hasMaps()) || (name === "other" && state.curve === null);
+        chart.element.hidden = (name === "cell" && !hasMaps()) || (name === "other" && state.curve === null) || (name === "mass" && !isMassKnown());
         if (!chart.element.hidden) chart.draw(specs[name](), chartView());
     }
 }
@@ -97,9 +99,9 @@ function keyOnMap(event, canvas) {
 
 function keyAnywhere(event) {
     const ends = {Home: 0, End: positions.length - 1}, ten = event.shiftKey ? 10 : 1;
-    if (event.key in ends) goTo(ends[event.key]);
-    else if (event.key === "ArrowLeft") goTo(state.position - ten);
-    else if (event.key === "ArrowRight") goTo(state.position + ten);
+    if (event.key in ends) seek(ends[event.key]);
+    else if (event.key === "ArrowLeft") seek(state.position - ten);
+    else if (event.key === "ArrowRight") seek(state.position + ten);
     else if (event.key === " ") player ? stop() : play();
     else if (/^[0-9]$/.test(event.key)) chooseHead(Number(event.key));
     else if (event.shiftKey && /^Digit[0-9]$/.test(event.code)) chooseLayer(Number(event.code.slice(5)));
@@ -150,8 +152,8 @@ function fillChoices() {
 }
 
 function listen() {
-    $("slider").addEventListener("input", () => goTo(Number($("slider").value)));
-    $("step").addEventListener("change", () => { if ($("step").value !== "") goTo(nearest(positions, Number($("step").value))); });
+    $("slider").addEventListener("input", () => seek(Number($("slider").value)));
+    $("step").addEventListener("change", () => { if ($("step").value !== "") seek(nearest(positions, Number($("step").value))); });
     $("step").addEventListener("blur", () => redraw("maps"));
     $("play").addEventListener("click", () => player ? stop() : play());
     $("sequence").addEventListener("change", () => change({sequence: Number($("sequence").value), query: null, key: null}, "layout", "cell"));
@@ -176,6 +178,7 @@ function watchWidth() {
 }
 
 function start() {
+    charts[5].chart.heading.classList.add("unseen");
     charts[5].chart.heading.after(chooser);
     $("charts").replaceChildren(...charts.map(({chart}) => chart.element));
     fillHeader();

@@ -10,7 +10,7 @@
 
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
-ONCE := bench_program library programs readme scripts study_program
+ONCE := bench_program library programs readme report_room scripts study_program
 ALL := $(patsubst tests/check_%.c,%,$(sort $(wildcard tests/check_*.c)))
 NUMERIC := $(filter-out $(ONCE),$(ALL))
 SUITES := $(ALL)
