@@ -41,6 +41,11 @@ function visible(token) {
     return token === "" ? "\u2205" : token.replace(unruly, signOf);
 }
 
+/* The same for words between which blanks are blanks. */
+function visibleText(text) {
+    return visible(text).replace(/\u2423/g, " ");
+}
+
 /* For other programs: no character that could do anything but stand there. */
 function plain(token) {
     return token.replace(unruly, (c) => {

@@ -148,7 +148,7 @@ function drawMaps() {
     const largest = state.colour === "largest" ? largestWeight(geometry, x, frame, heads) : 1;
     for (const v of views) {
         const entropy = measure("entropy", v.h, frame), mass = measure("target_mass", v.h, frame);
-        v.says.textContent = "entropy " + short(rounded(entropy)) + (mass === null ? "" : " \u00b7 right keys " + short(rounded(mass)));
+        v.says.textContent = "entropy " + short(rounded(entropy)) + (mass === null ? "" : " \u00b7 target mass " + short(rounded(mass)));
         drawMap(v.canvas, geometry, x, frame, v.h, state.colour, largest, cell);
     }
     fillLegend(largest);

@@ -22,14 +22,22 @@ function fillHeader() {
     const figures = [["held-out loss", short(final("eval_loss"))], ["accuracy", short(final("accuracy"))]];
 
     document.title = run.name + " \u2013 attention";
-    $("name").textContent = visible(run.name).replace(/\u2423/g, " ");
+    $("name").textContent = visibleText(run.name);
     $("facts").textContent = facts.filter((f) => f !== null).join(" \u00b7 ");
-    if (final("target_mass") !== null) figures.push(["mass on right keys", short(final("target_mass"))]);
-    if (run.phase.half !== null) figures.push(["half on right keys", "step " + Math.round(run.phase.half)]);
-    if (run.phase.fall !== null) figures.push(["loss falls most", "step " + Math.round(run.phase.fall)]);
+    if (final("target_mass") !== null) figures.push(["target mass", short(final("target_mass"))]);
+    if (run.phase.half !== null) figures.push(["target mass one half", "step " + Math.round(run.phase.half)]);
+    if (run.phase.fall !== null) figures.push(["loss fell fastest", "step " + Math.round(run.phase.fall)]);
     $("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
     $("settings").replaceChildren(...[...run.settings, ...run.result.map(([name, text]) => ["result: " + name, text])]
-        .flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, make("bdi", {}, visible(text).replace(/\u2423/g, " ")))]));
+        .flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, make("bdi", {}, visibleText(text)))]));
+}
+
+/* What the diagnosis says; that it says nothing of a run that logged something is news too. */
+function fillFindings() {
+    const tell = (f) => make("li", {class: f.illness ? "illness" : ""}, make("strong", {}, (f.illness ? "" : "Remark: ") + titleOf(f.name.replace(/-/g, "_"))),
+        f.layer < 0 ? "" : " (" + headName(f.layer * run.heads + f.head) + ")", ": ", make("bdi", {}, visibleText(f.text)));
+    const fine = run.metrics.of && !run.findings.some((f) => f.illness) ? [make("li", {class: "fine"}, "No illness found.")] : [];
+    $("findings").replaceChildren(...fine, ...run.findings.map(tell));
 }
 
 function fillNotes() {
@@ -39,7 +47,7 @@ function fillNotes() {
     $("notes").replaceChildren(
         say("A row of a map is a query, a column a key; the colour is how much of its attention the query gives to the key, and each row adds up to one. Boxes in red mark the right keys, where the task has any. Keys that a query may not see have no colour."),
         ...(run.sequences ? [say("Weights are kept with " + run.digits + " decimals. What is said of a row is computed from these; the measures of a step come from the recorded weights themselves.")] : []),
-        say("The curves of loss, accuracy and heads are of the whole evaluation set (metrics.tsv, heads.tsv); the maps and the measures of a step are of the few recorded examples (attention.npy, probe.tsv). Entropy is in nats: 0 is one key, ln n all n keys alike. Read it beside the mass on the right keys: attention may well be sharp on a wrong one."),
+        say("The curves of loss, accuracy and heads are of the whole evaluation set (metrics.tsv, heads.tsv); the maps and the measures of a step are of the few recorded examples (attention.npy, probe.tsv). Entropy is in nats: 0 is one key, ln n all n keys alike. Read it beside the target mass, which is what lies on the right keys: attention may well be sharp on a wrong one."),
         ...cut(run.sequences, run.sequences_of, "examples"), ...cut(run.frames.length, run.frames_of, "recorded steps"),
         ...cut(rows.length, run.metrics.of, "logged rows"),
         say("The address of this page keeps what is shown: copy it to show somebody the same. Made by attn " + run.version + "."));

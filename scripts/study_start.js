@@ -27,7 +27,7 @@ function lossSpec() {
     if (metric("loss")) lines.push({name: "training", x: steps, y: metric("loss"), colour: lineColours[1], dash: "2 2"});
     if (unigram > 0 && steps.length) lines.push({name: "unigram", x: [0, lastStep()], y: [unigram, unigram], colour: "var(--quiet)", dash: "6 3"});
     return {title: "Loss", unit: "nats", lines, log: state.loss === "log", zero: true,
-        marks: [{step: run.phase.fall, text: "falls most"}]};
+        marks: [{step: run.phase.fall, text: "fell fastest"}]};
 }
 
 function accuracySpec() {
@@ -39,14 +39,14 @@ const isMassKnown = () => (series("target_mass") || []).some(isFiniteAnywhere);
 
 function massSpec() {
     const y = series("target_mass"), known = isMassKnown(), shown = shownHeads();
-    return {title: "Mass on right keys", lines: known ? headLines(y, run.series.step) : [], range: [0, 1],
+    return {title: "Target mass", lines: known ? headLines(y, run.series.step) : [], range: [0, 1],
         marks: known && shown.length <= 3 ? shown.map((h) => ({step: run.sharpening[h].half, text: "half" + (LH > 1 ? ", " + headName(h) : "")})) : []};
 }
 
 function entropySpec() {
     const y = series("entropy"), shown = shownHeads();
     return {title: "Entropy", unit: "nats", lines: y ? headLines(y, run.series.step) : [], zero: true,
-        marks: y && shown.length <= 3 ? shown.map((h) => ({step: run.sharpening[h].fall, text: "falls most" + (LH > 1 ? ", " + headName(h) : "")})) : []};
+        marks: y && shown.length <= 3 ? shown.filter((h) => y[h][y[h].length - 1] < y[h][0]).map((h) => ({step: run.sharpening[h].fall, text: "sharpens" + (LH > 1 ? ", " + headName(h) : "")})) : []};
 }
 
 function cellSpec() {
@@ -182,6 +182,7 @@ function start() {
     charts[5].chart.heading.after(chooser);
     $("charts").replaceChildren(...charts.map(({chart}) => chart.element));
     fillHeader();
+    fillFindings();
     fillNotes();
     fillChoices();
     readAddress();

@@ -7,6 +7,7 @@
 #include "attn/memory.h"
 #include "report_page.h"
 #include "run_trial.h"
+#include "study_diagnose.h"
 
 static void expect_series(const struct attn_json *list, const double *want, int n)
 {
@@ -78,6 +79,26 @@ static void expect_phase(const struct attn_json *got, const struct attn_phase *w
     ck_assert_int_eq(report_length(got), sizeof part / sizeof *part);
 }
 
+static void expect_findings(const struct attn_json *got, const struct study *s)
+{
+    struct study_diagnosis d;
+    struct attn_error e;
+
+    ck_assert_ptr_null(study_diagnose(&d, s, &e));
+    ck_assert_int_eq(report_length(got), d.count);
+    ck_assert_int_gt(d.count, 0); /* nine steps teach nothing */
+    for (int i = 0; i < d.count; i++) {
+        const struct attn_json *one = report_at(got, i);
+        ck_assert_str_eq(report_get(one, "name")->text, d.finding[i].kind->name);
+        ck_assert_str_eq(report_get(one, "text")->text, d.finding[i].text);
+        ck_assert(report_number(report_get(one, "layer")) == d.finding[i].layer);
+        ck_assert(report_number(report_get(one, "head")) == d.finding[i].head);
+        ck_assert_int_eq(report_get(one, "illness")->type == ATTN_JSON_TRUE,
+                         d.finding[i].severity == ATTN_ILLNESS);
+    }
+    study_diagnosis_free(&d);
+}
+
 static void expect_probe(const struct attn_json *data, const struct study *s)
 {
     const struct attn_recording *r = &s->run;
@@ -128,6 +149,7 @@ START_TEST(it_holds_what_the_run_recorded)
     for (int h = 0; h < 4; h++)
         expect_phase(report_at(report_get(p.data, "sharpening"), h), &s.head[h].sharpening);
     expect_phase(report_get(p.data, "phase"), &s.phase);
+    expect_findings(report_get(p.data, "findings"), &s);
     ck_assert_str_eq(report_at(report_at(report_get(p.data, "settings"), 0), 1)->text, "recall");
     ck_assert_str_eq(report_at(report_at(report_get(p.data, "result"), 0), 1)->text, "done");
     report_page_free(&p);

@@ -29,12 +29,13 @@ struct report {
 
 /* All of it that is text: in an HTML page "<" may begin "</script" or a comment, and in JSON it
  * stands in strings only. */
-static void add_data(struct attn_text *t, const struct study *s, const struct study_report_maps *m)
+static void add_data(struct attn_text *t, const struct study *s, const struct study_diagnosis *d,
+                     const struct study_report_maps *m)
 {
     struct attn_text json = {0};
     const char *rest;
 
-    study_report_data(&json, s, m);
+    study_report_data(&json, s, d, m);
     if (json.failed) t->failed = true;
     for (rest = json.failed ? "" : json.data; *rest;) {
         const size_t plain = strcspn(rest, "<");
@@ -47,17 +48,17 @@ static void add_data(struct attn_text *t, const struct study *s, const struct st
 
 /* The numbers, then as much of the maps as there is room for; where that is not all, the
  * numbers again, of what there is. */
-static void fill(struct report *r, const struct study *s)
+static void fill(struct report *r, const struct study *s, const struct study_diagnosis *d)
 {
     size_t used;
 
     study_report_frames(&r->maps, s, study_report_most_frames(s));
     r->maps.sequences = r->maps.frames ? s->run.B : 0;
-    add_data(&r->data, s, &r->maps);
+    add_data(&r->data, s, d, &r->maps);
     used = sizeof page + sizeof style + sizeof script + r->data.size;
     study_report_maps(&r->maps, s, used < STUDY_REPORT_BYTES ? STUDY_REPORT_BYTES - used : 0);
     r->data.size = 0;
-    add_data(&r->data, s, &r->maps);
+    add_data(&r->data, s, d, &r->maps);
 }
 
 static const char *add(struct attn_file_writer *w, const char *text, size_t n, struct attn_error *e)
@@ -87,26 +88,32 @@ static const char *write_page(struct attn_file_writer *w, const struct report *r
     return wrong ? wrong : add(w, rest, strlen(rest), e);
 }
 
-const char *study_report(const struct study *s, const char *path, struct attn_error *e)
+static const char *write_file(const char *path, const struct report *r, struct attn_error *e)
 {
     struct attn_file_writer w;
-    struct report r = {0};
-    const char *wrong;
+    const char *wrong = attn_file_begin(&w, path, e);
 
-    fill(&r, s);
-    if (r.data.failed || r.maps.text.failed) {
+    if (wrong) return wrong;
+    wrong = write_page(&w, r, e);
+    if (!wrong) return attn_file_end(&w, e);
+    attn_file_abandon(&w);
+    return wrong;
+}
+
+const char *study_report(const struct study *s, const char *path, struct attn_error *e)
+{
+    struct report r = {0};
+    struct study_diagnosis d;
+    const char *wrong = study_diagnose(&d, s, e);
+
+    if (wrong) return wrong;
+    fill(&r, s, &d);
+    if (r.data.failed || r.maps.text.failed)
         wrong = attn_fail_memory(e, "the report");
-    } else {
-        wrong = attn_file_begin(&w, path, e);
-        if (!wrong) {
-            wrong = write_page(&w, &r, e);
-            if (wrong)
-                attn_file_abandon(&w);
-            else
-                wrong = attn_file_end(&w, e);
-        }
-    }
+    else
+        wrong = write_file(path, &r, e);
     attn_text_free(&r.data);
     attn_text_free(&r.maps.text);
+    study_diagnosis_free(&d);
     return wrong;
 }

@@ -247,7 +247,22 @@ static void add_probe(struct attn_text *t, const struct attn_recording *r, int s
     }
 }
 
-void study_report_data(struct attn_text *t, const struct study *s,
+static void add_findings(struct attn_text *t, const struct study_diagnosis *d)
+{
+    attn_text_print(t, ",\n\"findings\":[");
+    for (int i = 0; i < d->count; i++) {
+        const struct attn_finding *f = &d->finding[i];
+        attn_text_print(t, "%s{\"illness\":%s,\"layer\":%d,\"head\":%d,\"name\":", i ? "," : "",
+                        f->severity == ATTN_ILLNESS ? "true" : "false", f->layer, f->head);
+        attn_json_quote(t, f->kind->name);
+        attn_text_print(t, ",\"text\":");
+        attn_json_quote(t, f->text);
+        attn_text_print(t, "}");
+    }
+    attn_text_print(t, "]");
+}
+
+void study_report_data(struct attn_text *t, const struct study *s, const struct study_diagnosis *d,
                        const struct study_report_maps *m)
 {
     attn_text_print(t, "{");
@@ -264,5 +279,6 @@ void study_report_data(struct attn_text *t, const struct study *s,
     add_metrics(t, &s->run.metrics);
     add_heads(t, s);
     add_phases(t, s);
+    add_findings(t, d);
     attn_text_print(t, "}");
 }

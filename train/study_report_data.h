@@ -12,6 +12,7 @@
  *   metrics            {of, names, values[column][row]}: metrics.tsv
  *   series             {of, step, names, values[column][layer * heads + head][row]}: heads.tsv
  *   phase, sharpening  struct attn_phase, of the run and of each head
+ *   findings           {name, illness, layer, head, text}; layer -1: of the whole run
  *
  * Of very long tables evenly chosen rows are kept, the first and last among them. Numbers
  * have nine digits; what is not finite is null. */
@@ -20,12 +21,13 @@
 
 #include "attn/text.h"
 #include "study.h"
+#include "study_diagnose.h"
 #include "study_report_maps.h"
 
 /* The most frames whose measures should be told. */
 int study_report_most_frames(const struct study *s);
 
-void study_report_data(struct attn_text *t, const struct study *s,
+void study_report_data(struct attn_text *t, const struct study *s, const struct study_diagnosis *d,
                        const struct study_report_maps *m);
 
 #endif
