@@ -14,11 +14,12 @@
 
 #define PROGRAM "study"
 
-/* Opened and diagnosed. */
+/* Opened and diagnosed; several of them compared. */
 struct runs {
     int count;
     struct study *study;
     struct study_diagnosis *diagnosis;
+    struct study_comparison comparison;
 };
 
 static const char *open_runs(struct runs *runs, const struct study_options *o, struct attn_error *e)
@@ -34,11 +35,13 @@ static const char *open_runs(struct runs *runs, const struct study_options *o, s
         runs->count++;
         wrong = study_diagnose(&runs->diagnosis[i], &runs->study[i], e);
     }
-    return wrong;
+    if (wrong || runs->count < 2) return wrong;
+    return study_compare(&runs->comparison, runs->study, runs->diagnosis, runs->count, e);
 }
 
 static void close_runs(struct runs *runs)
 {
+    study_comparison_free(&runs->comparison);
     for (int i = 0; i < runs->count; i++) {
         study_diagnosis_free(&runs->diagnosis[i]);
         study_close(&runs->study[i]);
@@ -82,8 +85,7 @@ static const char *view(const struct study *s, const struct study_options *o, st
     return NULL;
 }
 
-static const char *print_json(const struct runs *runs, const struct study_comparison *c,
-                              struct attn_error *e)
+static const char *print_json(const struct runs *runs, struct attn_error *e)
 {
     struct attn_text text = {0};
     const char *wrong = NULL;
@@ -91,7 +93,7 @@ static const char *print_json(const struct runs *runs, const struct study_compar
     if (runs->count == 1)
         study_json(&text, &runs->study[0], &runs->diagnosis[0]);
     else
-        study_compare_json(&text, c);
+        study_compare_json(&text, &runs->comparison);
     attn_text_print(&text, "\n");
     if (text.failed)
         wrong = attn_fail_memory(e, "JSON");
@@ -103,19 +105,12 @@ static const char *print_json(const struct runs *runs, const struct study_compar
 
 static const char *say(const struct runs *runs, const struct study_options *o, struct attn_error *e)
 {
-    struct study_comparison c = {0};
-    const char *wrong = NULL;
-
-    if (runs->count > 1) wrong = study_compare(&c, runs->study, runs->diagnosis, runs->count, e);
-    if (wrong) return wrong;
-    if (o->json)
-        wrong = print_json(runs, &c, e);
-    else if (runs->count > 1)
-        study_compare_print(&c);
+    if (o->json) return print_json(runs, e);
+    if (runs->count > 1)
+        study_compare_print(&runs->comparison);
     else
         study_words(&runs->study[0], &runs->diagnosis[0]);
-    study_comparison_free(&c);
-    return wrong;
+    return NULL;
 }
 
 static const char *draw(const struct runs *runs, const struct study_options *o,
@@ -125,7 +120,7 @@ static const char *draw(const struct runs *runs, const struct study_options *o,
     char words[STUDY_PLOT_WORDS];
     const char *wrong = runs->count == 1
                             ? study_plot(words, &runs->study[0], where, o->svg, e)
-                            : study_plot_compare(words, runs->study, runs->count, where, o->svg, e);
+                            : study_plot_compare(words, &runs->comparison, where, o->svg, e);
 
     if (!wrong) fprintf(stderr, "%s\n", words);
     return wrong;
