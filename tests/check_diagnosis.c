@@ -79,6 +79,11 @@ START_TEST(the_first_cause_is_told)
     r.scale = 1;
     ck_assert_int_eq(attn_diagnose(found, &r), 1);
     ck_assert_str_eq(found[0].kind->name, "scale-missing");
+    r = ailment_healthy(1);
+    ailment_plant(&r, "rate-too-large");
+    r.diverged = true;
+    ck_assert_int_eq(attn_diagnose(found, &r), 1);
+    ck_assert_str_eq(found[0].kind->name, "diverged");
     r = ailment_healthy(2);
     ailment_plant(&r, "wrong-key");
     r.target_mass = ailment_head[0].last.target_mass = 0.6;

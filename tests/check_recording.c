@@ -185,6 +185,7 @@ static const struct {
     {"rm config.json", "config.json: not there: expected the directory of a run"},
     {"echo '{' > config.json", "config.json:2:1: expected"},
     {"sed -i s/layers/lay/ config.json", "config.json: expected \"layers\""},
+    {"sed -i 's/s\": 2,/s\": 2000,/' config.json", "config.json: 2000 layers of 2000 heads"},
     {"sed -i 's/\"heads\": 2/\"heads\": 0/' config.json", "config.json: expected \"heads\""},
     {"sed -i 's/\"heads\": 2/\"heads\": 1/' config.json", "heads.tsv: line 3: expected layer 1"},
     {"sed -i 's/loss/lass/g' metrics.tsv", "metrics.tsv: line 1: expected a column 'loss'"},

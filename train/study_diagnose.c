@@ -136,8 +136,9 @@ static int most_distinct(const struct attn_recording *r)
         int distinct = 0;
         for (int i = 0; i < r->T; i++) {
             int j = 0;
+            if (!is_seen(r, b, i)) continue;
             while (j < i && !(id[j] == id[i] && is_seen(r, b, j))) j++;
-            distinct += j == i && is_seen(r, b, i);
+            distinct += j == i;
         }
         if (distinct > most) most = distinct;
     }

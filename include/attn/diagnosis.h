@@ -11,8 +11,8 @@
  *           weights-too-large), uniform from the start (weights-too-small), saturated on the
  *           way (rate-too-large, collapsed), sharp on the wrong key, uniform for no reason
  *           known. Where no head has one, the run may (untrained, targets-unrelated).
- * Apart     dead-head, duplicate-head, sink, and that of the run: tokens-alike, which stands
- *           in for all about its maps, and diverged.
+ * Apart     dead-head, duplicate-head, sink; and of the run tokens-alike and diverged, either
+ *           of which stands in for all roots.
  * Remark    A fact that is no illness: mlp-instead, other-keys, by-heart, and a sink of a run
  *           that learned.
  *

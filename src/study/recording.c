@@ -69,7 +69,12 @@ static const char *read_config(struct attn_recording *r, struct attn_error *e)
                          r->room->path);
     wrong = read_json(&r->config, r->room->path, e);
     if (!wrong) wrong = read_size(&r->L, r, "layers", e);
-    return wrong ? wrong : read_size(&r->H, r, "heads", e);
+    if (!wrong) wrong = read_size(&r->H, r, "heads", e);
+    if (!wrong && r->L > LARGEST_SIZE / r->H)
+        wrong =
+            attn_fail(e, ATTN_BAD_INPUT, "%.350s: %d layers of %d heads: expected up to %d in all",
+                      r->room->path, r->L, r->H, LARGEST_SIZE);
+    return wrong;
 }
 
 static const char *need_columns(const struct attn_table *t, const char *const *names,
