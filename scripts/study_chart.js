@@ -14,7 +14,7 @@ function scaleOf(low, high, isLog) {
 /* Round numbers from low to high, about n of them. */
 function ticksOf(low, high, n) {
     const rough = (high - low) / n, power = Math.pow(10, Math.floor(Math.log10(rough)));
-    const size = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough * 0.999);
+    const size = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough * 0.7);
     const ticks = [];
     for (let i = Math.ceil(low / size - 1e-9); i * size <= high + size * 1e-9; i++) ticks.push(i * size);
     return ticks;
@@ -79,7 +79,8 @@ function pathOf(line, sx, sy, isLog) {
 }
 
 /* spec: title, unit, lines [{name, x, y, colour, dash, quiet}], marks [{step, text}], log,
- * range, zero, none (what to say without numbers). pick(step): a step was pointed at. */
+ * range, zero, low (words of marks below), none (what to say without numbers). pick(step): a
+ * step was pointed at. */
 class Chart {
     constructor(pick) {
         this.pick = pick;
@@ -177,7 +178,7 @@ class Chart {
             const row = taken.filter((other) => Math.abs(other - x) < 110).length;
             taken.push(x);
             this.svg.append(makeSvg("line", {class: "mark", x1: x, x2: x, y1: chartTop, y2: chartHeight - chartBottom}),
-                makeSvg("text", {class: "note", x: flip ? x - 4 : x + 4, y: chartTop + 9 + 12 * row, "text-anchor": flip ? "end" : "start"}, mark.text));
+                makeSvg("text", {class: "note", x: flip ? x - 4 : x + 4, y: this.spec.low ? chartHeight - chartBottom - 6 - 12 * row : chartTop + 9 + 12 * row, "text-anchor": flip ? "end" : "start"}, mark.text));
         }
     }
 

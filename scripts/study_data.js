@@ -29,8 +29,14 @@ function makeSvg(tag, attributes, ...children) {
 /* What does not show, or would move what stands around it, by a sign of its own. */
 const unruly = /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]/g;
 
-function signOf(c) {
+/* Joiners and variation selectors belong to the letter or sign before them. */
+function isJoined(c, at) {
+    return at > 0 && /[\u200c\u200d\ufe00-\ufe0f]/.test(c);
+}
+
+function signOf(c, at) {
     const code = c.codePointAt(0);
+    if (isJoined(c, at)) return c;
     if (c === " ") return "\u2423";
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     if (code === 0x7f) return "\u2421";
@@ -48,9 +54,9 @@ function visibleText(text) {
 
 /* For other programs: no character that could do anything but stand there. */
 function plain(token) {
-    return token.replace(unruly, (c) => {
+    return token.replace(unruly, (c, at) => {
         const code = c.codePointAt(0);
-        return c === " " ? c : code < 0x100 ? "\\x" + code.toString(16).padStart(2, "0")
+        return c === " " || isJoined(c, at) ? c : code < 0x100 ? "\\x" + code.toString(16).padStart(2, "0")
                                             : "\\u" + code.toString(16).padStart(4, "0");
     });
 }

@@ -82,8 +82,8 @@ function keyRows(x, frame, h, cell) {
     keys.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
     const shown = keys.filter(([, j], n) => n < 8 || j === cell.key || right.includes(j));
     const rows = shown.slice(0, 24).map(([w, j]) => make("tr", {class: j === cell.key ? "chosen" : ""},
-        make("th", {scope: "row"}, make("span", {class: "index"}, String(j)), tokenName(x.sequence, j),
-            right.includes(j) ? make("span", {class: "right", title: "a right key"}, "right") : ""),
+        make("th", {scope: "row"}, make("div", {}, make("span", {class: "index"}, String(j)), tokenName(x.sequence, j),
+            right.includes(j) ? make("span", {class: "right", title: "a right key"}, "right") : "")),
         make("td", {}, bar(w, h)), make("td", {class: "number"}, weightText(w, Math.min(run.digits, 4)))));
     if (shown.length < keys.length)
         rows.push(make("tr", {class: "quiet"}, make("th", {scope: "row"}, keys.length - rows.length + " more"), make("td", {}), make("td", {})));

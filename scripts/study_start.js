@@ -39,7 +39,7 @@ const isMassKnown = () => (series("target_mass") || []).some(isFiniteAnywhere);
 
 function massSpec() {
     const y = series("target_mass"), known = isMassKnown(), shown = shownHeads();
-    return {title: "Target mass", lines: known ? headLines(y, run.series.step) : [], range: [0, 1],
+    return {title: "Target mass", lines: known ? headLines(y, run.series.step) : [], range: [0, 1], low: true,
         marks: known && shown.length <= 3 ? shown.map((h) => ({step: run.sharpening[h].half, text: "half" + (LH > 1 ? ", " + headName(h) : "")})) : []};
 }
 

@@ -321,7 +321,10 @@ static const char *const hostile[] = {"</script><script>window.bad = 1</script>"
                                       "\xe2\x80\xae"
                                       "abc",
                                       "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
-                                      "\xe4\xb8\xad"};
+                                      "\xe4\xb8\xad",
+                                      "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb",
+                                      "\xe2\x80\x8d"};
+enum { HOSTILE = sizeof hostile / sizeof *hostile };
 
 START_TEST(tokens_are_shown_and_do_nothing)
 {
@@ -329,8 +332,8 @@ START_TEST(tokens_are_shown_and_do_nothing)
     struct study s;
 
     if (!browser_is_there()) return;
-    report_must_open(&s, report_run("hostile", (struct report_shape){1, 1, 1, 6, 2, false}, hostile,
-                                    6, report_random));
+    report_must_open(&s, report_run("hostile", (struct report_shape){1, 1, 1, HOSTILE, 2, false},
+                                    hostile, HOSTILE, report_random));
     report_page_make(&p, &s);
     browse(report_page_path(), "#query=1", WIDE, HIGH,
            "await pass(300);\n"
@@ -353,6 +356,10 @@ START_TEST(tokens_are_shown_and_do_nothing)
                          "abc");
     expect_said("key 4", hostile[4]);
     expect_said("key 5", hostile[5]);
+    expect_said("key 6", hostile[6]);
+    expect_said("key 7", "\xe2\x9f\xa8"
+                         "200D"
+                         "\xe2\x9f\xa9");
     ck_assert_ptr_nonnull(strstr(browser_said("copied"), "\t2 \\x1b[31m\\x7f\t3 \\u202eabc\t4 "));
     report_page_free(&p);
     study_close(&s);
