@@ -25,7 +25,8 @@ static const char before[] =
     "const lines = [];\n"
     "let copied = '';\n"
     "const say = (name, value) => lines.push(name + '\\n' + value);\n"
-    "const pass = (ms) => new Promise((done) => setTimeout(done, ms));\n"
+    "const pass = (ms) => new Promise((done) => setTimeout(() =>\n"
+    "    requestAnimationFrame(() => requestAnimationFrame(done)), ms));\n"
     "const press = (key, options) => document.activeElement.dispatchEvent(\n"
     "    new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true, ...options}));\n"
     "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (t) => { copied = t; "
@@ -122,7 +123,7 @@ void browse_loudly(const char *page, const char *address, int width, int height,
          attempt++) { /* a browser may fail to start on a busy machine */
         code = run("cd '%s' && timeout 100 %s --headless --no-sandbox --disable-gpu "
                    "--disable-dev-shm-usage --no-first-run --user-data-dir='%s/profile' "
-                   "--window-size=%d,%d --virtual-time-budget=60000 --enable-logging=stderr "
+                   "--window-size=%d,%d --virtual-time-budget=120000 --enable-logging=stderr "
                    "--dump-dom 'file://%s%s' >dom.txt 2>console.txt",
                    directory, browser, directory, width, height, copy, address);
         if (code == 0 && run("grep -q '</html>' '%s/dom.txt'", directory) == 0) break;
@@ -162,4 +163,10 @@ const char *browser_said(const char *name)
     text = strndup(start, (size_t)(end - start));
     ck_assert_ptr_nonnull(text);
     return text;
+}
+
+void browser_expect(const char *name, const char *want)
+{
+    ck_assert_msg(strcmp(browser_said(name), want) == 0, "%s: '%s', expected '%s'", name,
+                  browser_said(name), want);
 }

@@ -7,6 +7,7 @@
 #include "attn/npy.h"
 #include "attn/rng.h"
 #include "fake_run.h"
+#include "run_trial.h"
 #include "study_report.h"
 #include "test.h"
 
@@ -276,4 +277,19 @@ void report_expect_maps(const char *page, const struct study *s, int sequence, c
             }
         }
     free(got);
+}
+
+void report_page_of_run(struct study *s)
+{
+    struct attn_settings settings = run_trial_settings();
+    char *where = run_trial_directory("run");
+    struct attn_error e;
+    const char *wrong;
+
+    settings.model.heads = settings.model.layers = 2;
+    settings.map_every = 1;
+    run_trial_must_train(where, &settings, settings.steps);
+    report_must_open(s, where);
+    wrong = study_report(s, report_page_path(), &e);
+    ck_assert_msg(!wrong, "%s", wrong ? wrong : "");
 }

@@ -34,6 +34,9 @@ struct report_page {
 
 /* Writes the report of an opened run to "SCRATCH/report.html" and reads it. */
 void report_page_make(struct report_page *p, const struct study *s);
+/* The same of a run that is made and opened first: two layers with two heads, recall on 6
+ * tokens, 9 steps with a frame each; queries 3 to 5 look for keys 0 to 2. */
+void report_page_of_run(struct study *s);
 void report_page_free(struct report_page *p);
 const char *report_page_path(void);
 
