@@ -6,21 +6,13 @@
 
 #include "attn/file.h"
 #include "attn/memory.h"
+#include "fake_gnuplot.h"
 #include "fake_run.h"
 #include "plot.h"
 #include "plot_child.h"
 #include "plot_prelude.h"
 
 static char words[PLOT_WORDS];
-
-static bool has_gnuplot(void)
-{
-    char path[4096];
-
-    if (plot_find(path, sizeof path, "gnuplot")) return true;
-    fprintf(stderr, "skipped: gnuplot is not installed\n");
-    return false;
-}
 
 static const char header[] =
     "step\tloss\teval_loss\taccuracy\ttarget_mass\tlr\tgrad_norm\ttokens\n";
@@ -227,19 +219,6 @@ START_TEST(without_gnuplot_nothing_happens)
 }
 END_TEST
 
-/* In place of gnuplot, at the front of PATH. */
-static void use_instead(const char *script)
-{
-    char path[8192], text[1024];
-    const char *directory = fake_run_directory("bin");
-
-    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
-    fake_run_text(directory, "gnuplot", text);
-    ck_assert(chmod(fake_run_path(directory, "gnuplot"), 0755) == 0);
-    snprintf(path, sizeof path, "%s:%s", directory, getenv("PATH"));
-    setenv("PATH", path, 1);
-}
-
 /* The name that gnuplot is told to write to. */
 #define OUTPUT "out=$(sed -n \"s/^output = '\\(.*\\)'/\\1/p\" | head -n 1); "
 
@@ -265,7 +244,7 @@ START_TEST(a_failed_plot_leaves_the_old_picture)
     char *data;
     size_t size;
 
-    use_instead(faults[_i].script);
+    fake_gnuplot(faults[_i].script);
     directory = fake_run_directory("run");
     fake_run_text(directory, "metrics.tsv", header);
     fake_run_text(directory, "loss.png", "old");

@@ -41,7 +41,7 @@ START_TEST(prelude_finds_the_last_frame)
     ck_assert_int_eq(number_of(prelude.data, "labels = "), 4);
     ck_assert_int_eq(number_of(prelude.data, "label_columns = "), 4);
     ck_assert_int_eq(number_of(prelude.data, "rights = "), 4);
-    ck_assert_ptr_nonnull(strstr(prelude.data, "label[4] = 'it'.\"'\".'s'\n"));
+    ck_assert_ptr_nonnull(strstr(prelude.data, "label[4] = 'it'.single_quote.'s'\n"));
     ck_assert_ptr_nonnull(strstr(prelude.data, "\n0 1\n1 1\n0 3\n1 3\nend_of_right\n"));
     ck_assert_ptr_null(strstr(prelude.data, "other"));
     attn_free(file);

@@ -11,7 +11,7 @@ static const struct {
      "<![CDATA[ if (a < b && c) ]]></a>\n\n",
      NULL},
     {"<a b = '1' c= \"2\"></a >", NULL},
-    {"<a b b='1'/>", "byte 5: an attribute without ="},
+    {"<a b b='1'/>", "byte 6: an attribute without ="},
     {"<a>猫 ' \"</a>", NULL},
     {"", "byte 0: nothing is there"},
     {"text", "byte 0: text outside of the root"},

@@ -166,11 +166,11 @@ void plot_words(char out[PLOT_WORDS_SIZE], const char *words, struct plot_fonts 
     out[used] = '\0';
 }
 
-/* In single quotes nothing but the quote itself means anything to gnuplot; and a doubled one is
- * none at the beginning. */
+/* In single quotes nothing but the quote itself means anything to gnuplot. A doubled one is none at
+ * the beginning, and one in double quotes misleads the search for macros, so it has a name. */
 void plot_print_quoted(struct attn_text *t, const char *text)
 {
-    static const char quote[] = "'.\"'\".'";
+    static const char quote[] = "'." PLOT_QUOTE ".'";
 
     attn_text_print(t, "'");
     for (; *text; text++)

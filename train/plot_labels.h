@@ -47,7 +47,9 @@ int plot_label(char out[PLOT_LABEL_SIZE], const char *field, struct plot_fonts *
 /* Any words, for a title: what cannot be drawn as '?', cut to PLOT_WORDS_SIZE. */
 void plot_words(char out[PLOT_WORDS_SIZE], const char *words, struct plot_fonts *fonts);
 
-/* The text as an expression of gnuplot's, in which nothing means anything else, and a newline. */
+/* The text as an expression of gnuplot's, in which nothing means anything else, and a newline.
+ * The variable PLOT_QUOTE must have been set to a single quote: plot_picture does it. */
+#define PLOT_QUOTE "single_quote"
 void plot_print_quoted(struct attn_text *t, const char *text);
 
 /* name = 'words' as they can be drawn. */

@@ -11,7 +11,7 @@
 #include "plot_maps.h"
 #include "study_plot_series.h"
 
-enum { MOST_HEADS = 8, MOST_PAGES = 100, LAST_AGAIN = 15, TITLE = 320 };
+enum { MOST_HEADS = 8, MOST_PAGES = 100, TITLE = 320 };
 
 static int least(int a, int b)
 {
@@ -172,9 +172,8 @@ const char *study_plot_film(struct attn_text *t, const struct study *s, struct a
 {
     const int heads = least(s->heads, MOST_HEADS),
               frames = least(s->run.frames, MOST_PAGES / (heads > 4 ? 2 : 1));
-    const int pages = frames > 1 ? frames + LAST_AGAIN : 1;
     struct drawing d = {.maps = {.form = PLOT_GIF,
-                                 .pages = pages,
+                                 .pages = frames,
                                  .panels = heads,
                                  .columns = plot_maps_columns(heads)}};
     const char *wrong = begin_drawing(&d, t, s, e);
@@ -182,9 +181,9 @@ const char *study_plot_film(struct attn_text *t, const struct study *s, struct a
     if (wrong) return wrong;
     attn_text_print(t, "gif_font = ");
     plot_print_quoted(t, d.tokens->fonts.one);
-    for (int page = 0; page < pages; page++) {
-        const long long at = page < frames ? page : frames - 1;
-        const int frame = frames > 1 ? (int)(at * (s->run.frames - 1) / (frames - 1)) : 0;
+    for (int page = 0; page < frames; page++) {
+        const long long all = s->run.frames - 1;
+        const int frame = frames > 1 ? (int)(page * all / (frames - 1)) : 0;
         char caption[96];
 
         snprintf(caption, sizeof caption, ", step %ld", s->run.step[frame]);

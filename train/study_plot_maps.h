@@ -12,7 +12,7 @@
 ATTN_MUST_CHECK const char *study_plot_maps(struct attn_text *t, const struct study *s, bool svg,
                                             struct attn_error *e);
 
-/* A page a frame, at most 100 of them, and the last one again for a while. */
+/* A page a frame, at most 100 of them. */
 ATTN_MUST_CHECK const char *study_plot_film(struct attn_text *t, const struct study *s,
                                             struct attn_error *e);
 
