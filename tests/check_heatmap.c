@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "attn/text.h"
 #include "heatmap.h"
+#include "terminal_line.h"
 
 static const struct terminal ascii = {TERMINAL_PLAIN, 80, false, false};
 static const struct terminal blocks = {TERMINAL_PLAIN, 80, false, true};
@@ -82,29 +82,6 @@ START_TEST(long_labels_run_downwards)
     free(text);
 }
 END_TEST
-
-/* Columns of the line at *s, *s moved behind it. Escapes that set a colour take
- * none; no other control character may come. */
-static int take_line(const char **s)
-{
-    const char *end = strchr(*s, '\n');
-    int columns = 0;
-
-    ck_assert_ptr_nonnull(end);
-    while (*s < end) {
-        if (**s == '\033') {
-            ck_assert((*s)[1] == '[');
-            *s += 2 + strspn(*s + 2, "0123456789;");
-            ck_assert(*(*s)++ == 'm');
-            continue;
-        }
-        const int32_t code = attn_utf8_next(s, end);
-        ck_assert(code >= 0 && attn_utf8_width(code) >= 0);
-        columns += attn_utf8_width(code);
-    }
-    ++*s;
-    return columns;
-}
 
 enum { N = 12 };
 static const char *const mixed[N] = {"猫", "は",        "k2",       "\"q\"",

@@ -58,7 +58,7 @@ double chart_value(const struct chart *chart, double x_low, double x_high, int c
         points++;
         if (!isfinite(chart->y[i])) continue;
         finite++;
-        sum += (chart->y[i] - sum) / finite;
+        sum += chart->y[i] / finite - sum / finite;
     }
     if (points == 0) return between(chart, begin + wide / 2);
     return finite ? sum : (double)NAN;
@@ -94,7 +94,9 @@ static void print_number(FILE *out, double x)
 {
     char text[64];
 
-    snprintf(text, sizeof text, fabs(x) >= 1e5 || (x != 0 && fabs(x) < 1e-3) ? "%.1e" : "%.4g", x);
+    snprintf(text, sizeof text, "%.4g", x);
+    for (int digits = 1; digits >= 0 && strlen(text) > CHART_MARGIN - 2; digits--)
+        snprintf(text, sizeof text, "%.*e", digits, x);
     fprintf(out, "%*s ", CHART_MARGIN - 2, text);
 }
 
@@ -115,7 +117,7 @@ static void print_line(FILE *out, const struct chart *c, double x_low, double x_
     if (t->color == TERMINAL_256) fputs(tint_256[c->tint % CHART_TINTS], out);
     for (int i = 0; i < columns; i++) {
         const double y = chart_value(c, x_low, x_high, i, columns);
-        const double share = (y - range[0]) / (range[1] - range[0]);
+        const double share = (y / 2 - range[0] / 2) / (range[1] / 2 - range[0] / 2);
         if (isfinite(share))
             fputs(sign[fill_of(share < 0 ? 0 : fmin(share, 1), line, c->lines, steps)], out);
         else

@@ -42,8 +42,8 @@ static bool place(struct layout *l, const struct heatmap_grid *g, int margin, in
     l->across = (room + GAP) / (l->width + GAP);
     if (l->across > g->maps) l->across = g->maps;
     l->rows = divide_up(g->maps, l->across);
-    /* An empty line between rows, and the legend. */
-    return height == 0 || l->rows <= (height - note) / (l->lines + 1);
+    /* An empty line between rows. */
+    return height == 0 || l->rows <= (height + 1 - note) / (l->lines + 1);
 }
 
 static bool place_labelled(struct layout *l, const struct heatmap_grid *g,
@@ -169,23 +169,21 @@ static int shrink(struct layout *l, const struct heatmap_grid *g, int height,
     for (int k = 1; k == 1 || k <= divide_up(side, LEAST); k++)
         if (place_small(l, g, k, height, t)) return g->maps;
     if (l->across == 0) return 0;
-    rows = (height - 1) / (l->lines + 1);
+    rows = height / (l->lines + 1);
     if (rows < l->rows) l->rows = rows > 0 ? rows : 0;
     return l->rows * l->across < g->maps ? l->rows * l->across : g->maps;
 }
 
-static int print_rest(FILE *out, const struct heatmap_grid *g, const struct layout *l, int maps,
-                      const struct terminal *t)
+static void print_rest(FILE *out, const struct heatmap_grid *g, const struct layout *l, int maps,
+                       const struct terminal *t)
 {
     char note[96];
 
-    if (maps == g->maps && l->small < 2) return 0;
     if (maps < g->maps)
         snprintf(note, sizeof note, "(%d of %d maps: the others do not fit)", maps, g->maps);
     else
         snprintf(note, sizeof note, "(a cell: the largest of %d x %d)", l->small, l->small);
     fprintf(out, "%.*s\n", t->width, note);
-    return 1;
 }
 
 int heatmap_grid_print(FILE *out, const struct heatmap_grid *g, int height,
@@ -194,7 +192,7 @@ int heatmap_grid_print(FILE *out, const struct heatmap_grid *g, int height,
     struct heatmap_frame f = {out, t, heatmap_widest(g->query_label, g->queries, t->utf8) + 1,
                               g->keys};
     struct layout l;
-    int maps = g->maps, lines = 0;
+    int maps = g->maps, lines = 0, rest;
 
     if (g->maps == 0 || g->queries == 0 || g->keys == 0) return 0;
     if (!place_labelled(&l, g, &f, height)) maps = shrink(&l, g, height, t);
@@ -205,9 +203,12 @@ int heatmap_grid_print(FILE *out, const struct heatmap_grid *g, int height,
         lines += l.lines + (first > 0);
     }
     if (l.small) f.margin = 0;
-    if (t->width >= f.margin + 2 + 11 * HEATMAP_CELL + 2 && (height == 0 || lines < height)) {
+    rest = maps < g->maps || l.small > 1;
+    if (t->width >= f.margin + 2 + 11 * HEATMAP_CELL + 2 &&
+        (height == 0 || lines + rest < height)) {
         heatmap_legend(&f);
         lines++;
     }
-    return lines + print_rest(out, g, &l, maps, t);
+    if (rest) print_rest(out, g, &l, maps, t);
+    return lines + rest;
 }
