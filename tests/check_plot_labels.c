@@ -73,9 +73,66 @@ START_TEST(fonts_are_asked)
 }
 END_TEST
 
+START_TEST(words_of_a_title)
+{
+    static struct plot_fonts fonts = {.code = {0x732b}, .drawn = {true}, .codes = 1};
+    static struct plot_fonts viewer = {.viewer = true};
+    char out[PLOT_WORDS_SIZE], lengthy[2 * PLOT_WORDS_SIZE];
+
+    plot_words(out, "a b\t猫魚\xff\033[", &fonts);
+    ck_assert_str_eq(out, "a b?猫???[");
+    plot_words(out, "a b\t猫魚\xff\033[\xef\xbf\xbf", &viewer);
+    ck_assert_str_eq(out, "a b?猫魚??[?");
+    memset(lengthy, 'x', sizeof lengthy - 1);
+    lengthy[sizeof lengthy - 1] = '\0';
+    plot_words(out, lengthy, &fonts);
+    ck_assert_uint_lt(strlen(out), PLOT_WORDS_SIZE);
+}
+END_TEST
+
+START_TEST(words_in_quotes)
+{
+    static struct plot_fonts fonts;
+    struct attn_text t = {0};
+
+    plot_print_words(&t, "title", "''it's \"x\" \\ `id` @y'", &fonts);
+    ck_assert_str_eq(t.data, "title = ''.single_quote.''.single_quote.'it'.single_quote.'s \"x\" "
+                             "\\ `id` @y'.single_quote.''\n");
+    attn_text_free(&t);
+}
+END_TEST
+
+/* U+10FFFE is no character. The font that is chosen has what is asked of it. */
+START_TEST(one_font_for_all)
+{
+    static const char *const latin[] = {"a", "\xc3\xa9"}, *const none[] = {"\xc3\xa9",
+                                                                           "\xf4\x8f\xbf\xbe"};
+    static struct plot_fonts fonts;
+
+    plot_fonts_open(&fonts);
+    if (!fonts.fc_list[0] ||
+        run("fc-list ':charset=30 41 61 e9' fontformat | grep -q -e TrueType -e CFF")) {
+        fprintf(stderr, "skipped: no font with accents\n");
+        return;
+    }
+    plot_fonts_one(&fonts, latin, 2);
+    ck_assert_msg(strlen(fonts.one) > 2 && strcmp(strrchr(fonts.one, ','), ",9") == 0, "%s",
+                  fonts.one);
+    ck_assert(plot_fonts_draw(&fonts, 0xe9) && !plot_fonts_draw(&fonts, 0xea));
+    *strrchr(fonts.one, ',') = '\0';
+    ck_assert_int_eq(run("fc-scan --format '%%{charset}\n' '%s' | grep -q .", fonts.one), 0);
+    plot_fonts_open(&fonts);
+    plot_fonts_one(&fonts, none, 2);
+    ck_assert(fonts.one[0] && !plot_fonts_draw(&fonts, 0xe9) && plot_fonts_draw(&fonts, 'a'));
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "labels", labels_that_can_be_drawn, sizeof labels / sizeof *labels);
     add_test(suite, "no fc-list", without_fc_list_only_ascii_is_sure);
     add_test(suite, "fc-list", fonts_are_asked);
+    add_test(suite, "title", words_of_a_title);
+    add_test(suite, "quotes", words_in_quotes);
+    add_test(suite, "one font", one_font_for_all);
 }

@@ -1,39 +1,27 @@
-#define _GNU_SOURCE /* posix_openpt */
 #include "test.h"
 
-#include <fcntl.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "attn/rng.h"
 #include "attn/text.h"
+#include "pseudo_terminal.h"
 #include "terminal.h"
 
 /* A stream whose end is a terminal of so many columns; NULL, and said, where the
  * system has no pseudo-terminals: a container without devpts. */
 static FILE *open_terminal(unsigned short columns)
 {
-    const struct winsize size = {24, columns, 0, 0};
-    const int master = posix_openpt(O_RDWR | O_NOCTTY);
-    int slave;
+    struct pseudo_terminal p;
 
-    if (master < 0) {
-        fprintf(stderr, "skipped: there are no pseudo-terminals here\n");
-        return NULL;
-    }
-    ck_assert(grantpt(master) == 0 && unlockpt(master) == 0);
-    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
-    ck_assert(slave >= 0 && ioctl(slave, TIOCSWINSZ, &size) == 0);
-    return fdopen(slave, "w");
+    return pseudo_terminal_open(&p, columns ? 24 : 0, columns) ? fopen(p.path, "w") : NULL;
 }
 
 /* Sets what "NAME=VALUE NAME=VALUE" says and nothing else that matters here. */
 static void set_environment(const char *words)
 {
-    static const char *const names[] = {"NO_COLOR",  "FORCE_COLOR", "CLICOLOR_FORCE",
-                                        "COLORTERM", "TERM",        "COLUMNS",
-                                        "LC_ALL",    "LC_CTYPE",    "LANG"};
+    static const char *const names[] = {"NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM",
+                                        "TERM",     "COLUMNS",     "LINES",          "LC_ALL",
+                                        "LC_CTYPE", "LANG"};
     char text[256], *rest;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
@@ -122,6 +110,27 @@ START_TEST(width_of_terminal_then_environment_then_80)
         set_environment(elsewhere[i].environment);
         ck_assert_int_eq(terminal_width(stream), elsewhere[i].width);
     }
+    fclose(stream);
+}
+END_TEST
+
+START_TEST(height_likewise_then_24)
+{
+    FILE *stream = open_terminal(37);
+
+    set_environment("LINES=52");
+    if (stream) {
+        ck_assert_int_eq(terminal_height(stream), 24);
+        fclose(stream);
+        stream = open_terminal(0);
+        ck_assert_int_eq(terminal_height(stream), 52);
+        fclose(stream);
+    }
+    stream = fopen("/dev/null", "w");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_eq(terminal_height(stream), 52);
+    set_environment("LINES=0");
+    ck_assert_int_eq(terminal_height(stream), 24);
     fclose(stream);
 }
 END_TEST
@@ -293,6 +302,7 @@ void add_tests(Suite *suite)
                   sizeof colors / sizeof *colors);
     add_test(suite, "option", words_of_the_option);
     add_test(suite, "width", width_of_terminal_then_environment_then_80);
+    add_test(suite, "height", height_likewise_then_24);
     add_test(suite, "utf8", utf8_by_the_first_variable_that_is_set);
     add_loop_test(suite, "label", label_in_exact_columns, sizeof labels / sizeof *labels);
     add_test(suite, "random labels", any_bytes_are_safe_and_aligned);
