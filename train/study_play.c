@@ -149,6 +149,8 @@ static void play_in_place(struct film *f)
             due = now();
         }
     }
+    /* Ctrl-C drops what the terminal has not shown yet: the cursor may be within a frame. */
+    if (stop_signal) fputs("\033[J", f->out);
     fputs(show, f->out);
     fflush(f->out);
     release_signals(&caught);
