@@ -28,16 +28,16 @@ struct attn_run_facts ailment_healthy(int heads)
                                             .largest_update = 0.008,
                                             .path = 0.5};
         ailment_head[i] = (struct attn_head_facts){.layer = 0,
-                                           .head = i,
-                                           .first = ailment_metrics(0.7, 0.13, 2),
-                                           .last = ailment_metrics(0.07, 0.97, 8),
-                                           .q = w,
-                                           .k = w,
-                                           .v = w,
-                                           .grad_share = 0.7,
-                                           .twin = heads > 1 ? (i ? 0 : 1) : -1,
-                                           .twin_first = 0.5,
-                                           .twin_last = 0.1};
+                                                   .head = i,
+                                                   .first = ailment_metrics(0.7, 0.13, 2),
+                                                   .last = ailment_metrics(0.07, 0.97, 8),
+                                                   .q = w,
+                                                   .k = w,
+                                                   .v = w,
+                                                   .grad_share = 0.7,
+                                                   .twin = heads > 1 ? (i ? 0 : 1) : -1,
+                                                   .twin_first = 0.5,
+                                                   .twin_last = 0.1};
     }
     return (struct attn_run_facts){.last_step = 300,
                                    .first_loss = 3,
@@ -72,7 +72,8 @@ static void level_tokens(struct attn_run_facts *r)
     r->distinct = 1;
     r->accuracy = 0.06;
     r->last_loss = r->train_loss = r->chance_loss;
-    for (int i = 0; i < r->heads; i++) ailment_head[i].first = ailment_head[i].last = ailment_metrics(1, 0.125, 0);
+    for (int i = 0; i < r->heads; i++)
+        ailment_head[i].first = ailment_head[i].last = ailment_metrics(1, 0.125, 0);
 }
 
 static void lose_scale(struct attn_run_facts *r)

@@ -129,7 +129,8 @@ START_TEST(sentences_hold_any_numbers)
             r = planted;
             ailment_head[0] = kept;
             ailment_head[0].first.target_mass = ailment_head[0].first.normalized_entropy = x;
-            ailment_head[0].v.first_grad = ailment_head[0].q.first_grad = ailment_head[0].q.last_grad = x;
+            ailment_head[0].v.first_grad = ailment_head[0].q.first_grad =
+                ailment_head[0].q.last_grad = x;
             r.first_loss = x;
         }
     }
@@ -141,12 +142,14 @@ START_TEST(what_is_not_known_is_not_ill)
 {
     struct attn_run_facts r = ailment_healthy(1);
     double *const numbers[] = {(double *)&ailment_head[0].first, (double *)&ailment_head[0].last,
-                               (double *)&ailment_head[0].q, (double *)&ailment_head[0].k, (double *)&ailment_head[0].v};
+                               (double *)&ailment_head[0].q, (double *)&ailment_head[0].k,
+                               (double *)&ailment_head[0].v};
     const size_t counts[] = {ATTN_METRICS, ATTN_METRICS, 6, 6, 6};
 
     for (int i = 0; i < 5; i++)
         for (size_t j = 0; j < counts[i]; j++) numbers[i][j] = (double)NAN;
-    ailment_head[0].grad_share = ailment_head[0].twin_first = ailment_head[0].twin_last = (double)NAN;
+    ailment_head[0].grad_share = ailment_head[0].twin_first = ailment_head[0].twin_last =
+        (double)NAN;
     r.first_loss = r.last_loss = r.train_loss = r.chance_loss = r.accuracy = r.target_mass =
         r.first_uniform = (double)NAN;
     r.distinct = 0;
