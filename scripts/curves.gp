@@ -32,6 +32,7 @@ array sign[8] = [7, 5, 9, 11, 13, 15, 6, 4]
 set grid xtics ytics lc rgb '#d8d8d8' lt 1
 set border 3 lc rgb '#404040'
 set xtics nomirror
+if (x_high - x_low < 8) { set xtics 1 } # steps are whole
 set ytics nomirror
 set xlabel x_label
 set xrange [x_low - 0.01 * (x_high - x_low):x_high + 0.01 * (x_high - x_low)]

@@ -56,6 +56,21 @@ static void add_metric(struct plot_panel *p, struct plot_curve *to, const struct
     if (some) to[p->curves++] = look;
 }
 
+/* A training that ran away: on a plain axis its last loss would leave nothing of the rest. */
+static bool ran_away(const struct plot_panel *p)
+{
+    double first = (double)NAN, most = 0;
+
+    for (int c = 0; c < p->curves; c++)
+        for (int i = 0; i < p->curve[c].n; i++) {
+            const double y = p->curve[c].y[i];
+            if (!isfinite(y)) continue;
+            if (isnan(first)) first = y;
+            most = fmax(most, y);
+        }
+    return most > 10 * first;
+}
+
 const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg,
                             struct attn_error *e)
 {
@@ -80,6 +95,7 @@ const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg
         losses[panel[0].curves++] = (struct plot_curve){
             .title = "unigram loss", .x = ends, .y = level, .n = 2, .tint = 6, .mark = none};
     }
+    panel[0].log = ran_away(&panel[0]);
     add_metric(&panel[1], shares, s, "accuracy",
                (struct plot_curve){.title = "accuracy", .tint = 2, .joined = true, .mark = fall});
     add_metric(
