@@ -143,6 +143,7 @@ START_TEST(a_signal_leaves_the_terminal_whole)
     if (!pseudo_terminal_open(&p, 24, 80)) return;
     set_terminal("truecolor");
     study_train(&s, "run");
+    signal(SIGHUP, SIG_DFL); /* under nohup it is ignored */
     const pid_t child = pseudo_terminal_run(&p, play, &s);
     used = pseudo_terminal_read(&p, shown, 0, ROOM, "\033[J", 60);
     ck_assert_ptr_nonnull(strstr(shown, "\033[?25l"));

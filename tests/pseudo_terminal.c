@@ -37,9 +37,11 @@ pid_t pseudo_terminal_run(const struct pseudo_terminal *p, int (*work)(FILE *out
     if (pid == 0) {
         FILE *out;
         int end;
-        /* Check has handlers of its own for these. */
+        /* Check has handlers of its own for the first two; what runs in the background
+         * may ignore the third. */
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
         setsid();
         end = open(p->path, O_RDWR);
         if (end < 0 || ioctl(end, TIOCSCTTY, 0) < 0) _exit(99);
