@@ -6,6 +6,7 @@ set -u
 files=$(find src include train tests scripts Makefile .ci \
     -name '*.[ch]' -o -name '*.sh' -o -name '*.gp' -o -name '*.mk' -o -name Makefile -o -path .ci/run)
 sources=$(printf '%s\n' "$files" | grep '\.c$' | sort)
+code=$(printf '%s\n' "$files" | grep '\.[ch]$')
 
 # Our style starts a function's body with { and ends it with } in the first column.
 # shellcheck disable=SC2086
@@ -15,7 +16,7 @@ problems=$(
     FNR == 1 { start = 0 }
     /^\{/ { start = FNR }
     /^\}/ { if (start && FNR - start + 1 > 60) print FILENAME ":" start ": a function of " FNR - start + 1 " lines, more than 60"; start = 0 }' \
-        $(printf '%s\n' "$files" | grep '\.[ch]$')
+        $code
     printf '%s\n' $sources | sed 's|.*/||' | sort | uniq -d | sed 's|$|: two sources have this name|')
 
 if [ -n "$problems" ]; then

@@ -19,17 +19,17 @@ suites() { # DIR ARGUMENT...
 stage long "$make" -s --no-print-directory BUILD="$build" suites-long
 
 export ATTN_CPU=generic
-stage generic suites "$build" SUITES="\$(NUMERIC)"
+stage generic suites "$build" SUITES="\$(ARITHMETIC)"
 if grep -q -w avx2 /proc/cpuinfo 2>/dev/null; then
     ATTN_CPU=avx2
-    stage avx2 suites "$build" SUITES="\$(NUMERIC)"
+    stage avx2 suites "$build" SUITES="\$(ARITHMETIC)"
 else
     skip avx2 "not on this processor"
 fi
 unset ATTN_CPU
 
 if locale -a 2>/dev/null | grep -q -i '^de_DE\.utf-\{0,1\}8$'; then
-    stage locale env LC_ALL=de_DE.UTF-8 "$make" -s --no-print-directory BUILD="$build" suites
+    stage locale env LC_ALL=de_DE.UTF-8 "$make" -s --no-print-directory BUILD="$build" SUITES="\$(TEXTUAL)" suites
 else
     skip locale "there is no de_DE.UTF-8"
 fi
@@ -41,8 +41,8 @@ else
 fi
 
 export CK_TIMEOUT_MULTIPLIER=5 # sanitizers slow a test down several times
-stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined
-stage tsan suites "$build-tsan" SANITIZE=thread SUITES="\$(NUMERIC)" F64_SUITES=
+stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined F64_SUITES=
+stage tsan suites "$build-tsan" SANITIZE=thread SUITES="\$(THREADED)" F64_SUITES=
 
 if has valgrind; then
     runs=$(mktemp -d)

@@ -110,8 +110,8 @@ START_TEST(nothing_is_wider_or_longer_than_asked)
     for (int i = 0; i < N * N; i++) map[i] = (float)(i * 7 % 11) / 10;
     map[N + 1] = (float)NAN;
     for (int m = 0; m < 12; m++) maps[m] = map;
-    for (int width = 1; width <= 140; width += width < 40 ? 1 : 13)
-        for (int height = 0; height <= 60; height += height < 12 ? 1 : 12)
+    for (int width = 1; width <= 140; width += width < 12 ? 1 : 9)
+        for (int height = 0; height <= 60; height += height < 6 ? 1 : 9)
             for (int i = 0; i < 5 * 4; i++) {
                 struct terminal t = *terminals[_i];
                 const struct heatmap_grid g = {counts[i / 4],    maps, names, sides[i % 4],

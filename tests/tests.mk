@@ -10,9 +10,17 @@
 
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
-ONCE := bench_program library programs readme report_room scripts study_program
+ONCE := bench_faults bench_program chart cli cli_value error file file_failures healthy \
+        heatmap heatmap_grid json library planted plot plot_child plot_curves plot_labels \
+        plot_prelude programs progress readme report report_room scripts sha256 study study_play \
+        study_plot study_plot_rules study_program study_show terminal text text_corpus threads xml
 ALL := $(patsubst tests/check_%.c,%,$(sort $(wildcard tests/check_*.c)))
 NUMERIC := $(filter-out $(ONCE),$(ALL))
+# What other kernels can change; what threads run through; what reads and writes numbers.
+ARITHMETIC := $(filter-out attend_refusals bench batch checkpoint gradcheck npy% recording run run_% \
+        safetensors% settings table task% thread_counts train,$(NUMERIC))
+THREADED := attention layer model run thread_counts threads train
+TEXTUAL := $(ONCE) attend npy npy_write recording run settings table train
 SUITES := $(ALL)
 TEST_SHARED := $(filter-out tests/check_% tests/long_% tests/fuzz_%,$(sort $(wildcard tests/*.c)))
 F32_SUITES := $(patsubst %,$(BUILD)/tests/check_%,$(SUITES))
