@@ -167,9 +167,11 @@ static void leave_free_memory(void)
     for (int i = 0; i < PIECES - 1; i++) free(piece[i]); /* the last keeps the heap up */
 }
 
-/* The thread sanitizer keeps a few bytes for each. */
+/* The thread sanitizer keeps a few bytes for each; others keep what was freed. */
 #ifdef __SANITIZE_THREAD__
 static const double SHADOW = 6;
+#elif defined SANITIZED
+static const double SHADOW = 2;
 #else
 static const double SHADOW = 1;
 #endif

@@ -46,10 +46,13 @@ static size_t split(const char **cell, size_t most, char *line)
 {
     size_t n = 0;
 
-    for (char *end = line; end; line = end + 1, n++) {
-        end = strchr(line, '\t');
-        if (end) *end = '\0';
+    while (line) {
+        char *end = strchr(line, '\t');
+
+        if (end) *end++ = '\0';
         if (n < most) cell[n] = line;
+        n++;
+        line = end;
     }
     return n;
 }
