@@ -13,7 +13,7 @@ static struct attn_head_metrics unknown_metrics(void)
     struct attn_head_metrics m = {0};
 
     for (const struct attn_metric *t = attn_metric_table; t->name; t++)
-        *(double *)((char *)&m + t->offset) = NOT_KNOWN;
+        *(double *)(void *)((char *)&m + t->offset) = NOT_KNOWN;
     return m;
 }
 
@@ -23,7 +23,7 @@ static void take_logged(struct attn_head_metrics *m, const struct study *s,
 {
     for (const struct attn_metric *t = attn_metric_table; t->name; t++) {
         const double *series = study_series(s, h, t->name);
-        if (series) *(double *)((char *)m + t->offset) = series[row];
+        if (series) *(double *)(void *)((char *)m + t->offset) = series[row];
     }
 }
 

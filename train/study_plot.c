@@ -60,11 +60,11 @@ static const char *make(const struct picture *p, const char *gnuplot, const stru
                         const char *directory, const char *name, bool svg, struct attn_error *e)
 {
     struct attn_text prelude = {0};
-    const char *wrong = p->prepare(&prelude, s, svg, e);
+    const bool made = !p->prepare(&prelude, s, svg, e) &&
+                      !plot_picture(gnuplot, directory, name, &prelude, p->script, e);
 
-    if (!wrong) wrong = plot_picture(gnuplot, directory, name, &prelude, p->script, e);
     attn_text_free(&prelude);
-    return wrong;
+    return made ? NULL : e->text;
 }
 
 /* "made A, B; no C: why; no D: why" */

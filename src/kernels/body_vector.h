@@ -59,7 +59,7 @@ static inline vec choose(ivec mask, vec a, vec b)
 /* In each lane; b where one of the two is NaN. Written so that both compilers see a maximum. */
 static inline vec larger(vec a, vec b)
 {
-    vec m;
+    vec m = a;
 
     UNROLLED
     for (int i = 0; i < LANES; i++) m[i] = a[i] > b[i] ? a[i] : b[i];

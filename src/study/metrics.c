@@ -33,12 +33,12 @@ static const double NOT_KNOWN = (double)NAN;
 
 double attn_metric_value(const struct attn_head_metrics *m, const struct attn_metric *metric)
 {
-    return *(const double *)((const char *)m + metric->offset);
+    return *(const double *)(const void *)((const char *)m + metric->offset);
 }
 
 static double *place(struct attn_head_metrics *m, const struct attn_metric *metric)
 {
-    return (double *)((char *)m + metric->offset);
+    return (double *)(void *)((char *)m + metric->offset);
 }
 
 /* A row as it lies in its map. Keys are counted in the map, not in the span. */
@@ -214,7 +214,7 @@ static double add_target(struct attn_head_metrics *x, const struct row *r)
 
 static struct attn_head_metrics nothing(void)
 {
-    struct attn_head_metrics x;
+    struct attn_head_metrics x = {0};
 
     for (const struct attn_metric *t = attn_metric_table; t->name; t++) *place(&x, t) = NOT_KNOWN;
     return x;

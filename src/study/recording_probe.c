@@ -139,7 +139,7 @@ const char *attn_probe_read(struct attn_probe *p, const char *path, struct attn_
     if (wrong || p->table.rows == 0) return wrong;
     for (int i = 0; i < COLUMNS; i++) {
         column[i] = attn_table_column(&p->table, names[i]);
-        if (column[i] < 0 && i <= RIGHT && !wrong)
+        if (i <= RIGHT && column[i] < 0 && !wrong)
             wrong = attn_fail(e, ATTN_BAD_INPUT, "%s: line 1: expected a column '%s'",
                               p->table.path, names[i]);
     }
