@@ -29,7 +29,7 @@ START_TEST(found_by_name)
         ck_assert_ptr_eq(attn_optimizer_find(o->name), o);
         ck_assert(o->moments >= 0 && o->moments <= 2 && o->formula[0]);
     }
-    ck_assert_int_eq(n, 5);
+    ck_assert_int_eq(n, 6);
     ck_assert_ptr_null(attn_optimizer_find("adamax"));
     ck_assert_ptr_null(attn_optimizer_find("ada"));
 }
@@ -54,6 +54,7 @@ START_TEST(zero_gradient_moves_nothing)
 }
 END_TEST
 
+/* But where the norm over all weights enters: there it must change them. */
 START_TEST(cutting_the_weights_changes_no_bit)
 {
     const size_t n = (size_t)_i, cut = n / 3;
@@ -68,6 +69,11 @@ START_TEST(cutting_the_weights_changes_no_bit)
             attn_optimizers[o]->step(whole.w, g, whole.moment, n, 0.1, t, &s);
             attn_optimizers[o]->step(parts.w, g, parts.moment, cut, 0.1, t, &s);
             attn_optimizers[o]->step(parts.w + cut, g + cut, rest, n - cut, 0.1, t, &s);
+        }
+        if (attn_optimizers[o]->whole && cut > 0) {
+            ck_assert_msg(memcmp(parts.w, whole.w, n * sizeof *whole.w) != 0, "%s",
+                          attn_optimizers[o]->name);
+            continue;
         }
         expect_same(parts.w, whole.w, n, attn_optimizers[o]->name);
         expect_same(parts.moment[0], whole.moment[0], n, attn_optimizers[o]->name);
@@ -84,6 +90,7 @@ static double bowl(const attn_real *w, size_t n)
     return sum;
 }
 
+/* The rate falls to 0: steps of fixed length would circle the bottom. */
 START_TEST(a_quadratic_goes_down)
 {
     for (int o = 0; attn_optimizers[o]; o++) {
@@ -93,7 +100,8 @@ START_TEST(a_quadratic_goes_down)
 
         for (long t = 1; t <= 300; t++) {
             for (int i = 0; i < 5; i++) g[i] = (attn_real)(i + 1) * x.w[i];
-            attn_optimizers[o]->step(x.w, g, x.moment, 5, 0.05, t, &settings);
+            attn_optimizers[o]->step(x.w, g, x.moment, 5, 0.1 * (1 - (double)t / 301), t,
+                                     &settings);
         }
         ck_assert_msg(bowl(x.w, 5) < 1e-3 * start, "%s: from %g to %g", attn_optimizers[o]->name,
                       start, bowl(x.w, 5));
@@ -123,6 +131,13 @@ static void plain_sgd(struct scalar *x, attn_real w, attn_real g, double lr, lon
 {
     (void)t;
     x->w = (double)w - lr * decayed((double)g, (double)w, s);
+}
+
+/* lr comes divided by the norm. */
+static void plain_ngd(struct scalar *x, attn_real w, attn_real g, double lr, long t,
+                      const struct attn_optimizer_settings *s)
+{
+    plain_sgd(x, w, g, lr, t, s);
 }
 
 static void plain_momentum(struct scalar *x, attn_real w, attn_real g, double lr, long t,
@@ -167,11 +182,8 @@ static const struct plain {
     const char *name;
     void (*step)(struct scalar *x, attn_real w, attn_real g, double lr, long t,
                  const struct attn_optimizer_settings *s);
-} plain[] = {{"sgd", plain_sgd},
-             {"momentum", plain_momentum},
-             {"nesterov", plain_nesterov},
-             {"adam", plain_adam},
-             {"adamw", plain_adamw}};
+} plain[] = {{"sgd", plain_sgd},           {"ngd", plain_ngd},   {"momentum", plain_momentum},
+             {"nesterov", plain_nesterov}, {"adam", plain_adam}, {"adamw", plain_adamw}};
 enum { PLAIN = sizeof plain / sizeof *plain };
 
 static const struct plain *plain_of(const char *name)
@@ -180,6 +192,16 @@ static const struct plain *plain_of(const char *name)
         if (!strcmp(plain[i].name, name)) return &plain[i];
     ck_abort_msg("%s has no plain form to compare with in this test", name);
     return NULL;
+}
+
+/* ||g + wd w|| */
+static double decayed_norm(const attn_real *g, const attn_real *w, size_t n,
+                           const struct attn_optimizer_settings *s)
+{
+    double squares = 0;
+
+    for (size_t i = 0; i < n; i++) squares += pow(decayed((double)g[i], (double)w[i], s), 2);
+    return sqrt(squares);
 }
 
 static void expect_plain(const struct attn_optimizer *o, const struct attn_optimizer_settings *s)
@@ -191,9 +213,11 @@ static void expect_plain(const struct attn_optimizer *o, const struct attn_optim
     for (long t = 1; t <= 12; t++) {
         const attn_real *g = normals(19, 1, 10 + (uint32_t)t), *before = copied(x.w, 19);
 
+        const double norm = o->whole ? decayed_norm(g, before, 19, s) : 1;
+
         o->step(x.w, g, x.moment, 19, 0.1 / (double)t, t, s);
         for (size_t i = 0; i < 19; i++) {
-            p->step(&want[i], before[i], g[i], 0.1 / (double)t, t, s);
+            p->step(&want[i], before[i], g[i], 0.1 / (double)t / norm, t, s);
             ck_assert_msg(x.moment[0][i] == want[i].m && x.moment[1][i] == want[i].v,
                           "%s: moments %.17g, %.17g", o->name, (double)x.moment[0][i],
                           (double)x.moment[1][i]);
@@ -233,6 +257,31 @@ START_TEST(all_tensors_share_the_step)
 }
 END_TEST
 
+/* However long the gradient is, also where its squares are beyond a float. */
+START_TEST(a_normalised_step_is_as_long_as_the_rate)
+{
+    static const double lengths[] = {1e-30, 1e-3, 1, 1e4, 1e25};
+    const struct attn_optimizer *o = attn_optimizer_find("ngd");
+    const attn_real *const direction = normals(1000, 1, 3);
+
+    ck_assert_ptr_nonnull(o);
+    for (int i = 0; i < 5; i++) {
+        attn_real *w = zeros(1000), *g = zeros(1000);
+        double squares = 0, along = 0, scale = 0;
+
+        for (int k = 0; k < 1000; k++) g[k] = (attn_real)(lengths[i] * (double)direction[k]);
+        o->step(w, g, (attn_real *[]){NULL, NULL}, 1000, 0.25, 1, &settings);
+        for (int k = 0; k < 1000; k++) {
+            squares += (double)w[k] * (double)w[k];
+            along += (double)w[k] * (double)direction[k];
+            scale += (double)direction[k] * (double)direction[k];
+        }
+        ck_assert_double_eq_tol(sqrt(squares), 0.25, TOLERANCE(1e-15, 1e-7));
+        ck_assert_double_eq_tol(along / sqrt(scale), -0.25, TOLERANCE(1e-15, 1e-7));
+    }
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_test(suite, "found by name", found_by_name);
@@ -242,4 +291,5 @@ void add_tests(Suite *suite)
     add_test(suite, "a quadratic goes down", a_quadratic_goes_down);
     add_loop_test(suite, "as the formulas read", as_the_formulas_read, 3);
     add_test(suite, "all tensors share the step", all_tensors_share_the_step);
+    add_test(suite, "a normalised step", a_normalised_step_is_as_long_as_the_rate);
 }

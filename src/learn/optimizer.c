@@ -4,8 +4,10 @@
 #include <string.h>
 #include <tgmath.h>
 
-/* Each is one pass over the arrays, element by element: the bits do not depend
- * on how the weights are cut into arrays. Numbers that the elements share are
+#include "attn/clip.h"
+
+/* Each is one pass over the arrays, element by element, but for ngd: the bits do not
+ * depend on how the weights are cut into arrays. Numbers that the elements share are
  * worked out in double first and rounded once. */
 
 static void sgd(attn_real *restrict w, const attn_real *restrict g, attn_real *const *moment,
@@ -45,6 +47,36 @@ static void nesterov(attn_real *restrict w, const attn_real *restrict g, attn_re
         m[i] = mu * m[i] + slope;
         w[i] -= rate * (slope + mu * m[i]);
     }
+}
+
+/* ||g + decay w||, a block at a time: the sum is kept nowhere. */
+static double slope_norm(const attn_real *w, const attn_real *g, size_t n, attn_real decay)
+{
+    enum { BLOCK = 256 };
+    double squares = 0;
+
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const size_t count = n - at < BLOCK ? n - at : BLOCK;
+        attn_real slope[BLOCK];
+        for (size_t i = 0; i < count; i++) slope[i] = g[at + i] + decay * w[at + i];
+        const double norm = attn_norm(slope, count);
+        squares += norm * norm;
+    }
+    return sqrt(squares);
+}
+
+/* Every step is lr long, however flat the loss: the quotient is made in double, where it
+ * neither overflows nor vanishes. No slope is no step. */
+static void ngd(attn_real *restrict w, const attn_real *restrict g, attn_real *const *moment,
+                size_t n, double lr, long t, const struct attn_optimizer_settings *s)
+{
+    const attn_real decay = (attn_real)s->weight_decay;
+    const double norm = slope_norm(w, g, n, decay), rate = norm > 0 ? lr / norm : 0;
+
+    (void)moment;
+    (void)t;
+    for (size_t i = 0; i < n; i++)
+        w[i] = (attn_real)((double)w[i] - rate * (double)(g[i] + decay * w[i]));
 }
 
 /* `coupled` decay enters the gradient and with it the moments; `decoupled`
@@ -88,18 +120,20 @@ static void adamw(attn_real *w, const attn_real *g, attn_real *const *moment, si
     adam_step(w, g, moment[0], moment[1], n, lr, t, 0, s->weight_decay, s);
 }
 
-static const struct attn_optimizer by_sgd = {"sgd", "w -= lr g", 0, sgd};
-static const struct attn_optimizer by_momentum = {"momentum", "m = mu m + g; w -= lr m", 1,
+static const struct attn_optimizer by_sgd = {"sgd", "w -= lr g", 0, false, sgd};
+static const struct attn_optimizer by_ngd = {"ngd", "w -= lr g / ||g||, over all weights", 0, true,
+                                             ngd};
+static const struct attn_optimizer by_momentum = {"momentum", "m = mu m + g; w -= lr m", 1, false,
                                                   momentum};
 static const struct attn_optimizer by_nesterov = {"nesterov", "m = mu m + g; w -= lr (g + mu m)", 1,
-                                                  nesterov};
+                                                  false, nesterov};
 static const struct attn_optimizer by_adam = {
-    "adam", "w -= lr mhat / (sqrt(vhat) + eps), decay in g", 2, adam};
+    "adam", "w -= lr mhat / (sqrt(vhat) + eps), decay in g", 2, false, adam};
 static const struct attn_optimizer by_adamw = {
-    "adamw", "w -= lr wd w + lr mhat / (sqrt(vhat) + eps)", 2, adamw};
+    "adamw", "w -= lr wd w + lr mhat / (sqrt(vhat) + eps)", 2, false, adamw};
 
-const struct attn_optimizer *const attn_optimizers[] = {&by_sgd,  &by_momentum, &by_nesterov,
-                                                        &by_adam, &by_adamw,    NULL};
+const struct attn_optimizer *const attn_optimizers[] = {
+    &by_sgd, &by_ngd, &by_momentum, &by_nesterov, &by_adam, &by_adamw, NULL};
 
 const struct attn_optimizer *attn_optimizer_find(const char *name)
 {
