@@ -130,15 +130,13 @@ static void compare_way(const struct attn_attention *a, const struct masked *m, 
 }
 
 /* One trial of a kind (index / masks) with a mask (index % masks), in every way it has. */
-static void compare(int index, const struct attn_shape *n, attn_real cap, attn_real scale,
-                    double std, uint64_t seed)
+static void compare(int index, struct attn_attention a, double std, uint64_t seed)
 {
     static const enum attn_way ways[] = {ATTN_WAY_PLAIN, ATTN_WAY_STREAMING};
-    struct attn_attention a = {.n = *n, .softcap = cap, .scale = scale};
     struct masked m;
 
     a.kind = attn_kinds[index / mask_count()];
-    mask_make(&m, index % mask_count(), n, seed);
+    mask_make(&m, index % mask_count(), &a.n, seed);
     a.mask = m.mask;
     for (int i = 0; i < 2; i++) {
         a.way = ways[i];
@@ -150,7 +148,8 @@ static void compare(int index, const struct attn_shape *n, attn_real cap, attn_r
 START_TEST(all_sizes_agree_with_the_reference)
 {
     for (int s = 0; s < SHAPES; s++) /* every shape, and every mask with either cap */
-        compare(_i, &shapes[s], caps[(s + _i) % CAPS], 0, 1, 7 * s);
+        compare(_i, (struct attn_attention){.n = shapes[s], .softcap = caps[(s + _i) % CAPS]}, 1,
+                7 * s);
 }
 END_TEST
 
@@ -158,14 +157,32 @@ START_TEST(all_magnitudes_agree_with_the_reference)
 {
     const double stds[] = {0.01, 0.1, 0.3, 3, 6};
 
-    for (int i = 0; i < 5; i++) compare(_i, &shapes[2], 0, 0, stds[i], 100 + i);
+    for (int i = 0; i < 5; i++)
+        compare(_i, (struct attn_attention){.n = shapes[2]}, stds[i], 100 + i);
 }
 END_TEST
 
 START_TEST(a_given_scale_is_used)
 {
-    compare(_i, &shapes[1], 0, (attn_real)0.37, 1, 200);
-    compare(_i, &shapes[2], (attn_real)0.8, (attn_real)-1.25, 0.7, 201);
+    struct attn_attention a = {.n = shapes[1], .scale = (attn_real)0.37};
+
+    compare(_i, a, 1, 200);
+    a = (struct attn_attention){
+        .n = shapes[2], .softcap = (attn_real)0.8, .scale = (attn_real)-1.25};
+    compare(_i, a, 0.7, 201);
+}
+END_TEST
+
+/* Every shape, for counts of keys from 0 to all; either cap. */
+START_TEST(scores_that_grow_with_the_length)
+{
+    for (int s = 0; s < SHAPES; s++)
+        compare(_i,
+                (struct attn_attention){.n = shapes[s],
+                                        .softcap = caps[(s + _i + 1) % CAPS],
+                                        .scale = s % 3 ? 0 : (attn_real)0.37,
+                                        .log_length = true},
+                1, 500 + s);
 }
 END_TEST
 
@@ -254,8 +271,12 @@ START_TEST(both_ways_agree_on_long_sequences)
                                       {.causal = true, .prefix = 70},
                                       {.has_offset = true, .offset = -90, .causal = true}};
     const struct attn_shape n = {1, 2, 1, 200, 600, 24, 40};
-    struct attn_attention a = {
-        .n = n, .kind = attn_kinds[0], .mask = masks[_i], .way = ATTN_WAY_PLAIN};
+    struct attn_attention a = {.n = n,
+                               .kind = attn_kinds[0],
+                               .mask = masks[_i % 6],
+                               .scale = _i < 6 ? 0 : (attn_real)0.03, /* ln n is up to 6.4 */
+                               .log_length = _i >= 6,
+                               .way = ATTN_WAY_PLAIN};
     const struct strided *got[4], *want[4];
     struct trial plain, streaming;
 
@@ -382,8 +403,9 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "sizes", all_sizes_agree_with_the_reference, cases);
     add_loop_test(suite, "magnitudes", all_magnitudes_agree_with_the_reference, cases);
     add_loop_test(suite, "scale", a_given_scale_is_used, cases);
+    add_loop_test(suite, "log length", scores_that_grow_with_the_length, cases);
     add_loop_test(suite, "large", large_sizes_agree_along_a_direction, LARGE * kinds());
-    add_loop_test(suite, "both ways", both_ways_agree_on_long_sequences, 6);
+    add_loop_test(suite, "both ways", both_ways_agree_on_long_sequences, 12);
     add_test(suite, "later cap", a_soft_cap_that_comes_later);
     add_test(suite, "no matrix", a_long_sequence_needs_no_matrix);
     add_loop_test(suite, "wrong gradient", a_wrong_gradient_is_seen, kinds());

@@ -22,6 +22,7 @@ static void make(struct pair *p, int index, enum layout layout, uint64_t seed)
     mask_make(&p->m, index % mask_count(), &shape, seed);
     a.mask = p->m.mask;
     a.softcap = index % 3 ? 0 : 2;
+    a.log_length = index % 2;
     trial_make(&p->t, &a, p->m.biases, layout, 1, seed);
 }
 

@@ -12,13 +12,17 @@ static const struct illness {
     const char *name;
     struct planted_settings settings;
     double scale, init, lr;
-    const char *optimizer;
+    const char *optimizer, *scale_by;
     void (*plant)(struct attn_run *);
     const char *found[MOST_NAMES];
     int head;
 } illnesses[] = {
     {"scale missing", {.width = 128, .steps = 20}, .scale = 1, .found = {"scale-missing"}},
     {"scale missing, learned all the same", {.steps = 100}, .scale = 1, .found = {"scale-missing"}},
+    {"scale missing by name",
+     {.width = 128, .steps = 20},
+     .scale_by = "none",
+     .found = {"scale-missing"}},
     {"scale missing in two heads",
      {.task = "reverse", .width = 256, .heads = 2, .length = 8, .steps = 10},
      .scale = 1,
@@ -78,6 +82,7 @@ static void open_ill(struct planted_run *r, const struct illness *i, int seed)
     if (i->init > 0) s.model.init = i->init;
     if (i->lr > 0) s.lr = i->lr;
     if (i->optimizer) s.optimizer = i->optimizer;
+    if (i->scale_by) s.model.scale_by = i->scale_by;
     planted_run_open(r, "ill", &s, i->plant);
 }
 

@@ -151,6 +151,7 @@ START_TEST(long_heads)
         .core = {.n = {1, 2, 1, 700, 700, 6, 6},
                  .kind = attn_kind_find("dot"),
                  .softcap = _i & 1 ? 5 : 0,
+                 .log_length = _i & 8,
                  .mask = {.causal = _i & 2, .window = _i & 4, .left = 90, .right = 30},
                  .way = ATTN_WAY_STREAMING}};
 
@@ -313,7 +314,7 @@ void add_tests(Suite *suite)
 {
     add_test(suite, "order of a sum", a_sum_that_shows_its_order);
     add_loop_test(suite, "layers", layers_of_every_kind, 2 * kinds());
-    add_loop_test(suite, "long heads", long_heads, 8);
+    add_loop_test(suite, "long heads", long_heads, 16);
     add_loop_test(suite, "files", every_file_of_a_run, RUNS);
     add_test(suite, "two hundred steps", two_hundred_steps);
     add_loop_test(suite, "going on", a_run_goes_on_with_other_threads, RUNS);

@@ -143,13 +143,14 @@ static double complex weigh(double complex *p, double *margin, const struct refe
     double complex sum = 0, rest = 0;
     int largest = -1, seen = 0;
 
+    for (int j = 0; j < Tk; j++) seen += creal(added(r, b, h, i, j)) != hidden;
+    const double stretch = r->a->log_length ? log(seen) : 1;
     for (int j = 0; j < Tk; j++) {
         const double complex extra = added(r, b, h, i, j);
         p[j] = hidden;
         if (creal(extra) == hidden) continue;
-        p[j] = capped(raw_score(r, b, h, i, j), (double)r->a->softcap) + extra;
+        p[j] = capped(stretch * raw_score(r, b, h, i, j), (double)r->a->softcap) + extra;
         if (largest < 0 || creal(p[j]) > creal(p[largest])) largest = j;
-        seen++;
     }
     if (!seen) {
         for (int j = 0; j < Tk; j++) p[j] = 0;

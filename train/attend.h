@@ -11,6 +11,7 @@
 
 #include "attn/layer.h"
 #include "attn/npy.h"
+#include "attn/scaling.h"
 #include "cli.h"
 
 /* In the order of the table of options. */
@@ -43,7 +44,9 @@ struct attend_options {
     int heads, kv_heads;                  /* 0: not given */
     struct attn_mask mask;                /* what needs no file */
     double scale, softcap, tolerance;     /* 0: default; none; negative: not given */
-    bool no_weights;                      /* the streaming way, and no p.npy */
+    const struct attn_scaling *scale_by;
+    bool log_length;
+    bool no_weights; /* the streaming way, and no p.npy */
 };
 
 struct attend_array {

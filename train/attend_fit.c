@@ -136,17 +136,30 @@ static const char *fit_layer(struct attend *a, struct attn_error *e)
     return NULL;
 }
 
+/* Once the width is known. 0 has a meaning of its own. */
+static const char *fit_scale(struct attend *a, struct attn_error *e)
+{
+    const struct attend_options *o = &a->options;
+    struct attn_attention *core = &a->layer.core;
+    const double scale = attn_scaling_scale(o->scale_by, o->scale, core->n.D);
+
+    core->scale = (attn_real)scale;
+    if (core->scale != 0 || (o->scale == 0 && scale == 0)) return NULL;
+    return attn_fail(e, ATTN_BAD_USAGE, "--scale-by %s makes the scale %g: too small for %s",
+                     o->scale_by->name, scale, attn_precision);
+}
+
 const char *attend_fit(struct attend *a, struct attn_error *e)
 {
     struct attn_attention *core = &a->layer.core;
 
     a->whole_layer = a->input[IN_X].values != NULL;
     core->kind = a->options.kind;
-    core->scale = (attn_real)a->options.scale;
+    core->log_length = a->options.log_length;
     core->softcap = (attn_real)a->options.softcap;
     core->way = a->options.no_weights ? ATTN_WAY_STREAMING : ATTN_WAY_PLAIN;
     core->mask = a->options.mask;
     if (a->whole_layer ? fit_layer(a, e) : fit_arrays(a, e)) return e->text;
-    if (attend_fit_rest(a, e)) return e->text;
+    if (attend_fit_rest(a, e) || fit_scale(a, e)) return e->text;
     return a->whole_layer ? attn_layer_ready(&a->layer, e) : attn_attention_check(core, e);
 }

@@ -38,6 +38,8 @@ const struct cli_option attend_option_table[] = {
     {"position", 0, "NAME", "see --list; with --x only", "none", layer},
     {"kind", 0, "NAME", "kind of attention, see --list", "dot", form},
     {"scale", 0, "S", "factor of the scores, not 0", "the kind's own", form},
+    {"scale-by", 0, "NAME", "how the scale goes by the width D, see --list", "own", form},
+    {"log-length", 0, NULL, "scores times ln n too, of a query that may see n keys", NULL, form},
     {"softcap", 0, "C", "scores become C tanh(S/C), before any mask; 0: no", "0", form},
     {"causal", 0, NULL, "query i sees keys j <= i + offset", NULL, visible},
     {"window", 0, "L,R",
@@ -57,7 +59,8 @@ enum { FARTHEST = 1 << 29, MOST_HEADS = 1 << 20 };
 
 void attend_options_start(struct attend_options *options)
 {
-    *options = (struct attend_options){.kind = attn_kinds[0], .tolerance = -1};
+    *options = (struct attend_options){
+        .kind = attn_kinds[0], .scale_by = attn_scalings[0], .tolerance = -1};
 }
 
 void attend_list(void *context)
@@ -70,6 +73,9 @@ void attend_list(void *context)
     for (int i = 0; attn_positions[i]; i++)
         if (!attn_positions[i]->learned)
             printf("  %-12s%s\n", attn_positions[i]->name, attn_positions[i]->formula);
+    printf("\nScales (--scale-by):\n");
+    for (int i = 0; attn_scalings[i]; i++)
+        printf("  %-12s%s\n", attn_scalings[i]->name, attn_scalings[i]->formula);
 }
 
 static const char *take_kind(struct attend_options *options, const struct cli_option *o,
@@ -81,6 +87,18 @@ static const char *take_kind(struct attend_options *options, const struct cli_op
     for (; n < 64 && attn_kinds[n]; n++) names[n] = attn_kind_name(attn_kinds[n]);
     if (cli_choice(&index, o, value, names, n, e)) return e->text;
     options->kind = attn_kinds[index];
+    return NULL;
+}
+
+static const char *take_scale_by(struct attend_options *options, const struct cli_option *o,
+                                 const char *value, struct attn_error *e)
+{
+    const char *names[64];
+    int n = 0, index;
+
+    for (; n < 64 && attn_scalings[n]; n++) names[n] = attn_scalings[n]->name;
+    if (cli_choice(&index, o, value, names, n, e)) return e->text;
+    options->scale_by = attn_scalings[index];
     return NULL;
 }
 
@@ -149,6 +167,19 @@ static const char *take_offset(struct attn_mask *mask, const struct cli_option *
     return cli_int(&mask->offset, o, value, -FARTHEST, FARTHEST, e);
 }
 
+static const char *take_flag(struct attend_options *options, const char *name)
+{
+    if (!strcmp(name, "no-weights"))
+        options->no_weights = true;
+    else if (!strcmp(name, "log-length"))
+        options->log_length = true;
+    else {
+        assert(!strcmp(name, "causal"));
+        options->mask.causal = true;
+    }
+    return NULL;
+}
+
 const char *attend_option_take(void *context, const struct cli_option *o, const char *value,
                                struct attn_error *e)
 {
@@ -162,6 +193,7 @@ const char *attend_option_take(void *context, const struct cli_option *o, const 
     if (!strcmp(name, "position")) return take_position(options, o, value, e);
     if (!strcmp(name, "kind")) return take_kind(options, o, value, e);
     if (!strcmp(name, "scale")) return take_scale(options, o, value, e);
+    if (!strcmp(name, "scale-by")) return take_scale_by(options, o, value, e);
     if (!strcmp(name, "softcap")) return take_real(&options->softcap, o, value, 0, e);
     if (!strcmp(name, "window")) return take_window(&options->mask, o, value, e);
     if (!strcmp(name, "offset")) return take_offset(&options->mask, o, value, e);
@@ -169,11 +201,5 @@ const char *attend_option_take(void *context, const struct cli_option *o, const 
     if (!strcmp(name, "tol")) return cli_number(&options->tolerance, o, value, 0, 1, e);
     if (!strcmp(name, "out")) return cli_path(&options->out, o, value, e);
     if (!strcmp(name, "expect")) return cli_path(&options->expect, o, value, e);
-    if (!strcmp(name, "no-weights")) {
-        options->no_weights = true;
-        return NULL;
-    }
-    assert(!strcmp(name, "causal"));
-    options->mask.causal = true;
-    return NULL;
+    return take_flag(options, name);
 }

@@ -5,8 +5,8 @@
 
 const char *const gradcheck_head_names[] = {"1", "2", "4/2", "3/1", NULL};
 const struct gradcheck_heads gradcheck_head_counts[] = {{1, 1}, {2, 2}, {4, 2}, {3, 1}};
-const char *const gradcheck_scale_names[] = {"default", "0.7", NULL};
-const double gradcheck_scales[] = {0, 0.7};
+const char *const gradcheck_scale_names[] = {"default", "0.7", "log-length", NULL};
+const double gradcheck_scales[] = {0, 0.7, 0};
 const char *const gradcheck_softcap_names[] = {"none", "given", NULL};
 
 double gradcheck_softcap(int level, double std)
@@ -68,6 +68,7 @@ static struct attn_attention settings(const int *choice)
         .kind = attn_kinds[level(choice, KIND)],
         .way = gradcheck_ways[level(choice, WAY)],
         .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
+        .log_length = level(choice, SCALE) == GRADCHECK_LOG_LENGTH,
         .softcap = (attn_real)gradcheck_softcap(level(choice, SOFTCAP), stds[level(choice, STD)]),
     };
 

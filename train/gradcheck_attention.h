@@ -33,6 +33,7 @@ extern const char *const gradcheck_head_names[];
 extern const struct gradcheck_heads gradcheck_head_counts[];
 extern const char *const gradcheck_scale_names[], *const gradcheck_softcap_names[];
 extern const double gradcheck_scales[];
+enum { GRADCHECK_LOG_LENGTH = 2 };               /* the level of scale that sets log_length */
 double gradcheck_softcap(int level, double std); /* as large as scores are, so that it bends them */
 
 #endif

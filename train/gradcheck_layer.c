@@ -60,6 +60,7 @@ static struct attn_layer settings(const int *choice)
                  .kind = attn_kinds[level(choice, KIND)],
                  .way = gradcheck_ways[level(choice, WAY)],
                  .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
+                 .log_length = level(choice, SCALE) == GRADCHECK_LOG_LENGTH,
                  .softcap = (attn_real)gradcheck_softcap(level(choice, SOFTCAP),
                                                          gradcheck_std[level(choice, STD)])},
     };

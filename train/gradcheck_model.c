@@ -88,6 +88,7 @@ static struct attn_model_settings settings(const int *choice)
         .pool = level(choice, POOL),
         .init = 1,
         .scale = gradcheck_scales[level(choice, SCALE)],
+        .log_length = level(choice, SCALE) == GRADCHECK_LOG_LENGTH,
         .softcap = SOFTCAP_SHARE *
                    gradcheck_softcap(level(choice, SOFTCAP), gradcheck_std[level(choice, STD)])};
 }

@@ -12,7 +12,7 @@ struct row {
     const struct gradcheck_faults *faults;
     const attn_real *q, *G;
     attn_real *dq;
-    double lse;
+    double lse, stretch;
     int b, h, i, kv;
     struct attn_span span;
 };
@@ -36,7 +36,8 @@ static size_t key(const struct row *r, int j)
 static double capped(const struct row *r, int j, double *slope)
 {
     const struct attn_attention *a = &r->c->a;
-    const double score = scale_of(a) * gradcheck_dot(r->q, r->c->k.x + key(r, j), (size_t)a->n.D);
+    const double score =
+        scale_of(a) * r->stretch * gradcheck_dot(r->q, r->c->k.x + key(r, j), (size_t)a->n.D);
     const double cap = (double)a->softcap;
 
     *slope = 1;
@@ -85,8 +86,9 @@ static void add_key(const struct row *r, int j, double sum)
     double slope;
     const double p = weight(r, j, &slope);
     const double through = p * (weight_gradient(r, j) - (r->faults->no_row_sum ? 0 : sum));
-    const double ds = through * slope;
-    const double dk = ds * scale_of(a), dq = r->faults->no_scale ? ds : dk;
+    const double ds = through * slope * r->stretch;
+    const double full = ds * scale_of(a), dq = r->faults->no_scale ? ds : full;
+    const double dk = r->faults->no_stretch ? through * slope * scale_of(a) : full;
 
     for (int d = 0; d < a->n.Dv; d++) c->v.g[v + (size_t)d] += (attn_real)(p * (double)r->G[d]);
     for (int d = 0; d < a->n.D; d++) {
@@ -96,12 +98,24 @@ static void add_key(const struct row *r, int j, double sum)
     if (c->dbias)
         c->dbias[(size_t)r->b * a->mask.bias_batch + (size_t)r->h * a->mask.bias_head +
                  (size_t)r->i * (size_t)a->n.Tk + (size_t)j] +=
-            (attn_real)(r->faults->bias_through_cap ? ds : through);
+            (attn_real)(r->faults->bias_through_cap ? through * slope : through);
+}
+
+/* What its scores are multiplied by: ln n for the n keys it sees. */
+static double stretch_of(const struct row *r)
+{
+    int seen = 0;
+
+    if (!r->c->a.log_length) return 1;
+    for (int j = r->span.lo; j < r->span.hi; j++) seen += isfinite(bias_at(r, j)) != 0;
+    return seen ? log(seen) : 1;
 }
 
 static void add_row(struct row *r)
 {
     double sum = 0, slope;
+
+    r->stretch = stretch_of(r);
 
     if (r->faults->sees_one_more && r->span.hi < r->c->a.n.Tk) r->span.hi++;
     for (int j = r->span.lo; j < r->span.hi; j++)

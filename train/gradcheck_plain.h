@@ -9,6 +9,7 @@
 struct gradcheck_faults {
     bool no_row_sum;       /* dS = P dP */
     bool no_scale;         /* dQ = dS K */
+    bool no_stretch;       /* dK without ln n, where scores have it */
     bool heads_modulo;     /* query head h uses key head h % Hkv */
     bool sees_one_more;    /* the recomputed P reaches one key past each span */
     bool bias_through_cap; /* dbias takes what has come back through the cap */

@@ -70,6 +70,11 @@ static void scale(struct gradcheck_subject *s)
     gradcheck_plain_backward(s->context, &(struct gradcheck_faults){.no_scale = true});
 }
 
+static void log_length(struct gradcheck_subject *s)
+{
+    gradcheck_plain_backward(s->context, &(struct gradcheck_faults){.no_stretch = true});
+}
+
 static void row_sum(struct gradcheck_subject *s)
 {
     gradcheck_plain_backward(s->context, &(struct gradcheck_faults){.no_row_sum = true});
@@ -216,6 +221,7 @@ static void turn(struct gradcheck_subject *s)
 const struct gradcheck_plant gradcheck_plants[] = {
     {"sign", "dK with the wrong sign", &gradcheck_attention, NULL, sign},
     {"scale", "dQ without the scale of the scores", &gradcheck_attention, "dot", scale},
+    {"log-length", "dK without ln n", &gradcheck_attention, "dot", log_length},
     {"row-sum", "softmax backward without its row sum", &gradcheck_softmax, NULL, softmax_row_sum},
     {"attention-row-sum", "dS = P dP, without the row sum", &gradcheck_attention, "dot", row_sum},
     {"transposed", "dx = dy w instead of dy w^T", &gradcheck_linear, NULL, transposed},

@@ -5,7 +5,7 @@
 #include "gradcheck_masks.h"
 #include "gradcheck_topic.h"
 
-enum factor { KIND, MASK, SOFTCAP, SHAPE, FACTORS };
+enum factor { KIND, MASK, SCALE, SOFTCAP, SHAPE, FACTORS };
 
 static const char *const shape_names[] = {"65x6", "3x257", "65x257", NULL};
 static const struct {
@@ -34,6 +34,8 @@ static struct attn_attention settings(const int *choice)
               .Dv = 1},
         .kind = attn_kinds[level(choice, KIND)],
         .way = ATTN_WAY_STREAMING,
+        .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
+        .log_length = level(choice, SCALE) == GRADCHECK_LOG_LENGTH,
         .softcap = (attn_real)gradcheck_softcap(level(choice, SOFTCAP), 1),
     };
 
@@ -74,6 +76,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
 static const struct gradcheck_factor factors[FACTORS] = {
     [KIND] = {.name = "kind", .level = gradcheck_kind_level},
     [MASK] = {.name = "mask", .levels = mask_names},
+    [SCALE] = {.name = "scale", .levels = gradcheck_scale_names},
     [SOFTCAP] = {.name = "softcap", .levels = gradcheck_softcap_names},
     [SHAPE] = {.name = "shape", .levels = shape_names}};
 const struct gradcheck_topic gradcheck_streaming = {

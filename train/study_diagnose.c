@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attn/memory.h"
+#include "attn/scaling.h"
 
 static const double NOT_KNOWN = (double)NAN;
 
@@ -194,31 +195,45 @@ static long last_step(const struct study *s)
     return logged > (double)frame ? (long)logged : frame;
 }
 
+/* What the scores of the longest row are multiplied by; 0: the kind's own number. */
+static double scale_of(const struct study *s, int head_width)
+{
+    const struct attn_json *name = attn_json_member(s->run.config, "scale-by");
+    const struct attn_json *log_length = attn_json_member(s->run.config, "log-length");
+    const struct attn_scaling *by = name && name->text ? attn_scaling_find(name->text) : NULL;
+    double scale = setting(s, "scale");
+
+    if (by) scale = attn_scaling_scale(by, scale, head_width);
+    if (!log_length || log_length->type != ATTN_JSON_TRUE || s->run.T < 2) return scale;
+    return (scale != 0 ? scale : 1 / sqrt((double)head_width)) * log((double)s->run.T);
+}
+
 static struct attn_run_facts run_facts(const struct study *s)
 {
     const struct attn_json *status = attn_json_member(s->run.result, "status");
     const double *loss = study_metric(s, "eval_loss");
-    const double head_width = setting(s, "head-width");
+    const double given = setting(s, "head-width");
+    const int head_width = (int)(given > 0 ? given : setting(s, "width") / s->run.H);
 
-    return (struct attn_run_facts){
-        .diverged = status && status->text && strcmp(status->text, "diverged") == 0,
-        .first_step = s->run.frames ? s->run.step[0]
-                      : s->logged   ? (long)s->step[0]
-                                    : 0,
-        .last_step = last_step(s),
-        .first_loss = loss && s->run.metrics.rows ? loss[0] : NOT_KNOWN,
-        .last_loss = last_of(s, "eval_loss"),
-        .train_loss = mean_of_last_quarter(s, "loss"),
-        .chance_loss = study_chance_loss(s),
-        .accuracy = last_of(s, "accuracy"),
-        .target_mass = last_of(s, "target_mass"),
-        .lr = setting(s, "lr"),
-        .scale = setting(s, "scale"),
-        .head_width = (int)(head_width > 0 ? head_width : setting(s, "width") / s->run.H),
-        .mlp = (int)setting(s, "mlp"),
-        .distinct = most_distinct(&s->run),
-        .first_uniform = uniform_first_mass(&s->run),
-        .heads = s->heads};
+    return (struct attn_run_facts){.diverged = status && status->text &&
+                                               strcmp(status->text, "diverged") == 0,
+                                   .first_step = s->run.frames ? s->run.step[0]
+                                                 : s->logged   ? (long)s->step[0]
+                                                               : 0,
+                                   .last_step = last_step(s),
+                                   .first_loss = loss && s->run.metrics.rows ? loss[0] : NOT_KNOWN,
+                                   .last_loss = last_of(s, "eval_loss"),
+                                   .train_loss = mean_of_last_quarter(s, "loss"),
+                                   .chance_loss = study_chance_loss(s),
+                                   .accuracy = last_of(s, "accuracy"),
+                                   .target_mass = last_of(s, "target_mass"),
+                                   .lr = setting(s, "lr"),
+                                   .scale = scale_of(s, head_width),
+                                   .head_width = head_width,
+                                   .mlp = (int)setting(s, "mlp"),
+                                   .distinct = most_distinct(&s->run),
+                                   .first_uniform = uniform_first_mass(&s->run),
+                                   .heads = s->heads};
 }
 
 const char *study_diagnose(struct study_diagnosis *d, const struct study *s, struct attn_error *e)

@@ -11,6 +11,7 @@
 #include "attn/memory.h"
 #include "attn/position.h"
 #include "attn/run.h"
+#include "attn/scaling.h"
 #include "attn/threads.h"
 #include "beside.h"
 #include "cli.h"
@@ -136,6 +137,14 @@ static const char *position_says(int i)
 {
     return attn_positions[i]->formula;
 }
+static const char *scaling_name(int i)
+{
+    return attn_scalings[i] ? attn_scalings[i]->name : NULL;
+}
+static const char *scaling_says(int i)
+{
+    return attn_scalings[i]->formula;
+}
 static const char *optimizer_name(int i)
 {
     return attn_optimizers[i] ? attn_optimizers[i]->name : NULL;
@@ -159,6 +168,7 @@ static void list(void *context)
     print_list("tasks", task_name, task_says);
     print_list("kinds", kind_name, kind_says);
     print_list("positions", position_name, position_says);
+    print_list("scales (scale-by)", scaling_name, scaling_says);
     print_list("optimizers", optimizer_name, optimizer_says);
     print_list("schedules", schedule_name, schedule_says);
     printf("activations\n");

@@ -7,6 +7,8 @@
  *           with strides of its own: (B,T,H*D) and (B,H,T,D) both fit, as long
  *           as the numbers of one row are adjacent. p (B,H,Tq,Tk), lse (B,H,Tq).
  * Forward   S = score(q, k) of the kind, for dot: scale Q K^T
+ *           S_i = ln(n_i) S_i                with log_length, for the n_i keys that
+ *                                            query i may see
  *           S = c tanh(S / c)                with a soft cap c, before any mask
  *           P = softmax(S + bias)            over the keys the query may see
  *           O = P V
@@ -14,11 +16,12 @@
  *           and through cap and score into dq, dk and the kind's weights;
  *           dbias += dS summed over what shares a bias
  * Source    Vaswani et al. 2017, eq. 1; Bahdanau et al. 2015; Luong et al.
- *           2015; Ainslie et al. 2023 (grouped queries).
+ *           2015; Ainslie et al. 2023 (grouped queries); Chiang & Cholak 2022
+ *           (log_length).
  *
  * A query that sees no key gets o exactly 0 and gives exactly 0 to every
- * gradient, as long as q, d_o and what others see are finite. NaN or Inf in a key or value that no
- * query may see changes nothing.
+ * gradient, as long as q, d_o and what others see are finite; of one that sees a single key, ln 1 = 0
+ * makes the score 0. NaN or Inf in a key or value that no query may see changes nothing.
  *
  * Two ways give the same numbers up to rounding. The plain way keeps P, for
  * study and teaching. The streaming way goes through the keys in blocks, keeps
@@ -64,6 +67,7 @@ struct attn_attention {
     const struct attn_kind *kind; /* from attn_kinds */
     attn_real scale;              /* 0: the kind's own default */
     attn_real softcap;            /* 0: none */
+    bool log_length;              /* scores of a query that may see n keys: times ln n, too */
     struct attn_mask mask;
     struct attn_stride q, k, v, o;
     enum attn_way way;

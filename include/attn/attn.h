@@ -36,6 +36,7 @@
 #include "attn/rng.h"
 #include "attn/run.h"
 #include "attn/safetensors.h"
+#include "attn/scaling.h"
 #include "attn/schedule.h"
 #include "attn/settings.h"
 #include "attn/sha256.h"

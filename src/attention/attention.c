@@ -124,6 +124,7 @@ struct attn_room attn_room_take(struct attn_arena *arena, const struct attn_atte
     r.k = attn_arena_reals(arena, attn_size_mul(Tk, (size_t)n.D));
     r.v = attn_arena_reals(arena, attn_size_mul(Tk, (size_t)n.Dv));
     r.kind = attn_arena_reals(arena, a->kind->room ? a->kind->room(n.Tq, n.Tk, n.D) : 0);
+    r.stretch = attn_arena_reals(arena, a->log_length ? (size_t)n.Tq : 0);
     r.seen = attn_arena_take(arena, Tk, 1);
     return r;
 }

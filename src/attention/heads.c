@@ -14,6 +14,7 @@
 #include "kind.h"
 #include "pieces.h"
 #include "room.h"
+#include "visible.h"
 
 enum { TASK_PRODUCTS = 1 << 16 }; /* multiply-adds below which heads share a task */
 
@@ -45,39 +46,6 @@ struct job {
     const attn_real *d_o; /* backward */
     const struct attn_attention_grads *g;
 };
-
-static bool hidden(const struct attn_head *h, size_t at)
-{
-    return (h->keep && !h->keep[at]) || (h->bias && h->bias[at] == (attn_real)-INFINITY);
-}
-
-/* Rows of from that somebody sees; zeros for the others, so that 0 times what
- * they hold is 0 whatever it is. */
-static void copy_seen(attn_real *to, const attn_real *from, size_t from_row, size_t width,
-                      const unsigned char *seen, int lo, int hi)
-{
-    for (int j = lo; j < hi; j++) {
-        attn_real *row = to + (size_t)j * width;
-        if (seen[j])
-            memcpy(row, from + (size_t)j * from_row, width * sizeof *row);
-        else
-            memset(row, 0, width * sizeof *row);
-    }
-}
-
-static void drop_unseen(struct attn_head *h, const struct attn_room *room)
-{
-    memset(room->seen, 0, (size_t)h->Tk);
-    for (int i = 0; i < h->Tq; i++)
-        for (int j = h->span[i].lo; j < h->span[i].hi; j++)
-            if (!hidden(h, (size_t)i * (size_t)h->Tk + (size_t)j)) room->seen[j] = 1;
-    copy_seen(room->k, h->k, h->k_row, (size_t)h->D, room->seen, h->lo, h->hi);
-    copy_seen(room->v, h->v, h->v_row, (size_t)h->Dv, room->seen, h->lo, h->hi);
-    h->k = room->k;
-    h->k_row = (size_t)h->D;
-    h->v = room->v;
-    h->v_row = (size_t)h->Dv;
-}
 
 static size_t at(struct attn_stride s, int b, int head)
 {
@@ -178,7 +146,11 @@ static struct attn_head head_of(const struct job *j, const struct attn_room *roo
         head.weights = j->weights + (size_t)h * attn_kind_weights_per_head(a->kind, n.D);
     add_results(&head, j, b, h);
     add_masks(&head, j, b, h);
-    if (head.keep || head.bias) drop_unseen(&head, room);
+    if (head.keep || head.bias) attn_drop_unseen(&head, room);
+    if (a->log_length) {
+        attn_log_lengths(room->stretch, &head);
+        head.stretch = room->stretch;
+    }
     return head;
 }
 

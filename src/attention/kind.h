@@ -26,6 +26,7 @@ struct attn_head {
     const attn_real *bias;        /* (Tq, Tk) or NULL */
     attn_real slope;
     attn_real scale, softcap;
+    const attn_real *stretch;  /* (Tq): scores of a row times this, before the cap; NULL: 1 */
     const attn_real *weights;  /* this head's */
     attn_real *dp, *ds, *kind; /* room */
     attn_real *panel;          /* room of the streaming way; then p, score, dp and ds are NULL */

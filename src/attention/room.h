@@ -9,6 +9,7 @@ struct attn_room {
     attn_real *panel;    /* the streaming way's */
     attn_real *k, *v;    /* (Tk, D), (Tk, Dv): copies without the keys that nobody sees */
     attn_real *kind;     /* what the kind asks for */
+    attn_real *stretch;  /* (Tq): ln n, where scores grow with it */
     unsigned char *seen; /* (Tk) */
 };
 

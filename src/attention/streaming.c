@@ -147,6 +147,17 @@ static void forward_in_runs(const struct attn_head *h, const struct attn_panels 
                 p->share[i] * p->o[(size_t)i * sum.row + (size_t)c];
 }
 
+/* Transposed, with all that multiplies the scores. */
+static void load_queries(const struct attn_head *h, const struct attn_panels *p,
+                         const struct attn_block *b)
+{
+    attn_kernels()->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries,
+                              h->D, h->scale);
+    for (int c = 0; h->stretch && c < h->D; c++)
+        for (int i = 0; i < b->queries; i++)
+            p->qt[(size_t)c * p->W + (size_t)i] *= h->stretch[b->i0 + i];
+}
+
 static void forward_block(const struct attn_head *h, const struct attn_panels *p,
                           const struct attn_block *b)
 {
@@ -156,8 +167,7 @@ static void forward_block(const struct attn_head *h, const struct attn_panels *p
         p->m[i] = (attn_real)-INFINITY;
         p->l[i] = 0;
     }
-    attn_kernels()->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries,
-                              h->D, h->scale);
+    load_queries(h, p, b);
     if (h->kept || b->reach.hi - b->reach.lo <= ATTN_PANEL_KEYS)
         forward_at_once(h, p, b, o);
     else
@@ -193,6 +203,17 @@ static void uncap(const struct attn_head *h, const struct attn_panels *p,
         }
 }
 
+/* Through the stretch, a constant factor of each query. */
+static void stretch(const struct attn_head *h, const struct attn_panels *p,
+                    const struct attn_block *b, const struct attn_piece *piece)
+{
+    const int end = piece->from + piece->queries;
+
+    for (int j = piece->first; j < piece->first + piece->keys; j++)
+        for (int i = piece->from; i < end; i++)
+            p->dp[(size_t)j * p->W + (size_t)i] *= h->stretch[b->i0 + i];
+}
+
 /* What is taken along in dO': the scale, but where dbias wants dS without it. */
 static attn_real scale_taken(const struct attn_head *h, const struct attn_head_grad *g)
 {
@@ -212,8 +233,7 @@ static void prepare_backward(const struct attn_head *h, const struct attn_head_g
     kernels->row_dots(p->delta, p->d_o, Dv, o, h->o_row, b->queries, h->Dv);
     kernels->scale(p->delta, scale, (size_t)b->queries);
     if (h->kept) return;
-    kernels->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries, h->D,
-                       h->scale);
+    load_queries(h, p, b);
     memset(p->shift, 0, p->W * sizeof *p->shift);
     memcpy(p->shift, h->shift + b->i0, (size_t)b->queries * sizeof *p->shift);
 }
@@ -263,6 +283,7 @@ static void backward_pieces(const struct attn_head *h, const struct attn_head_gr
                                  piece.keys, piece.queries);
         if (g->dbias) add_bias_gradient(h, g, p, b, keys.at, &piece);
         if (h->softcap != 0) uncap(h, p, &piece);
+        if (h->stretch) stretch(h, p, b, &piece);
         if (opening) clear_keys(dk, dv, done, piece.first);
         attn_panel_to_keys(dv, e, p, d_o, &piece, 1, !opening);
         attn_panel_to_keys(dk, p->dp, p, q, &piece, left, !opening);

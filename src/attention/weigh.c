@@ -1,11 +1,13 @@
 /* From scores to output and back: what all kinds with a softmax share.
  *
+ *   S = t_i S                the stretch of row i, where there is one
  *   C = c tanh(S / c)        the soft cap (Gemma Team 2024), when there is one
  *   A = C + bias - slope |i + offset - j|,   -inf where a key is hidden
  *   P = softmax(A)    O = P V
  *
  * Backward: dV = P^T dO, dP = dO V^T, dA from the softmax; the bias takes dA as
- * it is, and through the cap dS = dA (1 - tanh^2(S / c)) = dA (1 - (C / c)^2). */
+ * it is, and through the cap dS = dA (1 - tanh^2(S / c)) = dA (1 - (C / c)^2); the
+ * stretch is a constant factor, t_i both ways. */
 #include <stdlib.h>
 #include <string.h>
 #include <tgmath.h>
@@ -17,6 +19,13 @@
 attn_real attn_scale_by_width(int D)
 {
     return 1 / sqrt((attn_real)D);
+}
+
+static void stretch_row(const struct attn_head *h, attn_real *s, int i)
+{
+    const struct attn_span span = h->span[i];
+
+    attn_kernels()->scale(s + span.lo, h->stretch[i], (size_t)(span.hi - span.lo));
 }
 
 static void cap_row(attn_real *s, attn_real *kept, attn_real cap, struct attn_span span)
@@ -47,6 +56,7 @@ void attn_weigh_forward(const struct attn_head *h)
 {
     for (int i = 0; i < h->Tq; i++) {
         const size_t row = (size_t)i * (size_t)h->Tk;
+        if (h->stretch) stretch_row(h, h->p + row, i);
         if (h->softcap != 0) cap_row(h->p + row, h->score + row, h->softcap, h->span[i]);
         mask_row(h, h->p + row, i);
     }
@@ -117,5 +127,7 @@ const attn_real *attn_weigh_backward(const struct attn_head *h, const struct att
     attn_softmax_backward(h->ds, h->dp, h->p, h->span, h->Tq, h->Tk);
     if (g->dbias) add_bias_gradient(h, g->dbias);
     if (h->softcap != 0) uncap(h);
+    for (int i = 0; h->stretch && i < h->Tq; i++)
+        stretch_row(h, h->ds + (size_t)i * (size_t)h->Tk, i);
     return h->ds;
 }

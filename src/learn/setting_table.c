@@ -4,6 +4,7 @@
 
 #include "attn/activation.h"
 #include "attn/position.h"
+#include "attn/scaling.h"
 #include "attn/schedule.h"
 
 static const char *task_name(int i)
@@ -19,6 +20,11 @@ static const char *kind_name(int i)
 static const char *position_name(int i)
 {
     return attn_positions[i] ? attn_positions[i]->name : NULL;
+}
+
+static const char *scaling_name(int i)
+{
+    return attn_scalings[i] ? attn_scalings[i]->name : NULL;
 }
 
 static const char *activation_name(int i)
@@ -116,6 +122,10 @@ const struct attn_setting attn_setting_table[] = {
      AT(model.causal), 0, 0, NULL},
     {"scale", "X", MODEL, "of the scores, 0: the kind's own", "0", ATTN_SETTING_NUMBER,
      AT(model.scale), -HUGE_NUMBER, HUGE_NUMBER, NULL},
+    {"scale-by", "NAME", MODEL, "how the scale goes by the head's width", "own", ATTN_SETTING_NAME,
+     AT(model.scale_by), 0, 0, scaling_name},
+    {"log-length", "YES|NO", MODEL, "scores times ln n too, of a query that may see n keys", "no",
+     ATTN_SETTING_YES_NO, AT(model.log_length), 0, 0, NULL},
     {"softcap", "X", MODEL, "soft cap of the scores, 0: none", "0", ATTN_SETTING_NUMBER,
      AT(model.softcap), 0, HUGE_NUMBER, NULL},
     {"tied", "YES|NO", MODEL, "W_Q = W_K", "no", ATTN_SETTING_YES_NO, AT(model.tied), 0, 0, NULL},

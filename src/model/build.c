@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attn/scaling.h"
 #include "operation.h"
 
 struct builder {
@@ -167,10 +168,22 @@ static struct attn_signal add_input(struct builder *b)
     return o->out;
 }
 
+int attn_model_head_width(const struct attn_model_settings *s)
+{
+    return s->head_width ? s->head_width : s->width / s->heads;
+}
+
+double attn_model_scale(const struct attn_model_settings *s)
+{
+    const struct attn_scaling *by = s->scale_by ? attn_scaling_find(s->scale_by) : attn_scalings[0];
+
+    return attn_scaling_scale(by, s->scale, attn_model_head_width(s));
+}
+
 static struct attn_layer layer_settings(const struct attn_model *m)
 {
     const struct attn_model_settings *s = &m->settings;
-    const int D = s->head_width ? s->head_width : s->width / s->heads;
+    const int D = attn_model_head_width(s);
     const struct attn_shape n = {.B = m->B,
                                  .H = s->heads,
                                  .Hkv = s->kv_heads ? s->kv_heads : s->heads,
@@ -187,8 +200,9 @@ static struct attn_layer layer_settings(const struct attn_model *m)
                                .position = in_stream ? NULL : position,
                                .core = {.n = n,
                                         .kind = attn_kind_find(s->kind),
-                                        .scale = (attn_real)s->scale,
+                                        .scale = (attn_real)attn_model_scale(s),
                                         .softcap = (attn_real)s->softcap,
+                                        .log_length = s->log_length,
                                         .mask = {.causal = s->causal},
                                         .threads = m->threads}};
 }

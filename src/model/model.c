@@ -8,6 +8,7 @@
 #include "attn/cross_entropy.h"
 #include "attn/mse.h"
 #include "attn/rng.h"
+#include "attn/scaling.h"
 #include "operation.h"
 
 static const char *check_names(const struct attn_model_settings *s, struct attn_error *e)
@@ -20,6 +21,8 @@ static const char *check_names(const struct attn_model_settings *s, struct attn_
         return attn_fail(e, ATTN_BAD_USAGE, "no position is called '%s'", s->position);
     if (!attn_activation_find(s->activation))
         return attn_fail(e, ATTN_BAD_USAGE, "no activation is called '%s'", s->activation);
+    if (s->scale_by && !attn_scaling_find(s->scale_by))
+        return attn_fail(e, ATTN_BAD_USAGE, "no scale goes by '%s'", s->scale_by);
     return NULL;
 }
 
@@ -33,7 +36,7 @@ static const char *check_heads(const struct attn_model_settings *s, struct attn_
     if (!s->head_width && s->width % s->heads)
         return attn_fail(e, ATTN_BAD_USAGE, "width %d is no multiple of heads %d: give head-width",
                          s->width, s->heads);
-    const int D = s->head_width ? s->head_width : s->width / s->heads;
+    const int D = attn_model_head_width(s);
     if ((long long)s->heads * D > INT_MAX)
         return attn_fail(e, ATTN_BAD_USAGE, "heads %d times head width %d: expected at most %d",
                          s->heads, D, INT_MAX);
@@ -72,7 +75,9 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
     if (!is_held(s->init) || s->init <= 0)
         return attn_fail(e, ATTN_BAD_USAGE, "init: expected a positive number that a %s can hold",
                          attn_precision);
-    if (!is_held(s->scale))
+    if (check_heads(s, e)) return e->text;
+    if (!is_held(s->scale) || !is_held(attn_model_scale(s)) ||
+        (s->scale != 0 && attn_model_scale(s) == 0))
         return attn_fail(e, ATTN_BAD_USAGE,
                          "scale: expected 0 (the kind's own) or a number that a %s can hold",
                          attn_precision);
@@ -80,7 +85,7 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
         return attn_fail(e, ATTN_BAD_USAGE,
                          "softcap: expected 0 (none) or a positive number that a %s can hold",
                          attn_precision);
-    return check_heads(s, e);
+    return NULL;
 }
 
 void attn_model_place(struct attn_model *m, struct attn_arena *arena,

@@ -41,6 +41,9 @@ struct attn_operation {
 extern const struct attn_operation_type attn_op_embed, attn_op_code, attn_op_norm,
     attn_op_attention, attn_op_linear, attn_op_activation, attn_op_residual, attn_op_pool;
 
+int attn_model_head_width(const struct attn_model_settings *s);
+double attn_model_scale(const struct attn_model_settings *s); /* for attn_attention */
+
 /* What a model's pieces add up to. */
 struct attn_model_sizes {
     int parameters, operations;
