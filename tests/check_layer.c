@@ -94,7 +94,37 @@ START_TEST(positions_and_kinds_agree_with_the_reference)
         layer.core.softcap = 2;
         layer.core.mask.causal = true;
         compare(&layer, options[o], 0, 2);
+        layer.qk_norm = true;
+        compare(&layer, options[o], 0, 7);
     }
+}
+END_TEST
+
+/* Squares are left to the gains, and to queries and keys a factor means nothing. */
+START_TEST(a_norm_forgets_the_size_of_weights)
+{
+    const struct layer_options o = options[_i % OPTIONS];
+    struct attn_layer layer = layer_for(o, attn_kinds[0], NULL);
+    struct layer_trial t;
+    double *want;
+
+    layer.qk_norm = true;
+    layer_trial_make(&t, &layer, o, 0, 8);
+    want = malloc((t.nout + 1) * sizeof *want);
+    layer_trial_forward(&t);
+    for (size_t i = 0; i < t.nout; i++) want[i] = (double)t.out[i];
+    for (int w = WQ; w <= BK; w++)
+        if (w == WQ || w == WK || w == BQ || w == BK)
+            for (size_t i = 0; i < t.count[w]; i++) t.value[w][i] *= 64;
+    layer_trial_forward(&t);
+    expect_near(t.out, want, t.nout, 1e-4, 1e-3, "out"); /* the epsilon was a part of it */
+    for (size_t i = 0; i < t.count[GQ]; i++) t.value[GQ][i] *= 2;
+    layer_trial_forward(&t);
+    bool same = true;
+    for (size_t i = 0; i < t.nout; i++) same &= is_near((double)t.out[i], want[i], 1e-4, 1e-3);
+    ck_assert(!same);
+    free(want);
+    layer_trial_free(&t);
 }
 END_TEST
 
@@ -163,11 +193,11 @@ END_TEST
 
 START_TEST(a_wrong_gradient_is_seen)
 {
-    const struct attn_layer layer =
-        layer_for(options[1], attn_kinds[_i], attn_position_find("rope"));
+    struct attn_layer layer = layer_for(options[1], attn_kinds[_i], attn_position_find("rope"));
     struct layer_trial t;
     struct layer_referred r;
 
+    layer.qk_norm = true;
     layer_trial_make(&t, &layer, options[1], 0, 1);
     layer_referred_make(&r, &t);
     layer_referred_gradients(&r);
@@ -189,6 +219,7 @@ void add_tests(Suite *suite)
 {
     add_loop_test(suite, "positions", positions_and_kinds_agree_with_the_reference,
                   kinds() * positions());
+    add_loop_test(suite, "norm of Q and K", a_norm_forgets_the_size_of_weights, OPTIONS);
     add_loop_test(suite, "masks", masks_agree_with_the_reference, mask_count());
     add_loop_test(suite, "one query", one_query_at_a_time_equals_all_at_once, positions());
     add_loop_test(suite, "offset", codes_follow_the_offset, positions());

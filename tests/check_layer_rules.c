@@ -31,6 +31,7 @@ static struct attn_layer numbered(int index, struct layer_options *o)
     *o = (struct layer_options){.cross = index % 2, .biases = true, .output = index % 4 < 2};
     layer.position = attn_positions[index / 2 % positions()];
     layer.core.kind = attn_kinds[index / 2 / positions()];
+    layer.qk_norm = index % 3 == 1;
     layer.core.n = (struct attn_shape){3, 4, 2, 5, 5, 4, 3};
     layer.core.mask.causal = true;
     return layer;

@@ -46,11 +46,13 @@ static struct attn_model_settings variant(int i)
         s.tied = true;
         s.bias = true;
         s.kind = "bilinear";
+        s.qk_norm = true;
         break;
     case 5:
         s.kv_heads = 1;
         s.head_width = 4;
         s.position = "rope";
+        s.qk_norm = true;
         break;
     case 6:
         s.output = false;

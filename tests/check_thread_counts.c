@@ -130,6 +130,7 @@ START_TEST(layers_of_every_kind)
         .Cy = 37,
         .Co = 29,
         .position = attn_position_find("rope"),
+        .qk_norm = _i % 2,
         .core = {.n = {3, 4, 2, 83, 83, 10, 9},
                  .kind = attn_kinds[_i % kinds()],
                  .mask = {.causal = true},

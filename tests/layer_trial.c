@@ -6,8 +6,8 @@
 #include "test.h"
 #include "trial.h"
 
-const char *const tensor_name[TENSORS] = {"x",  "y",  "wq", "wk",   "wv",   "wo",  "bq",
-                                          "bk", "bv", "bo", "kind", "code", "bias"};
+const char *const tensor_name[TENSORS] = {"x",  "y",  "wq",   "wk",   "wv",   "wo", "bq", "bk",
+                                          "bv", "bo", "kind", "code", "bias", "gq", "gk"};
 
 static void *room(size_t n, size_t size)
 {
@@ -38,6 +38,10 @@ static void add_weights(struct layer_trial *t, uint64_t seed)
     add(t, WV, (size_t)l->Cy * n.Hkv * n.Dv, 1 / sqrt(l->Cy), seed);
     if (t->options.output) add(t, WO, (size_t)n.H * n.Dv * l->Co, 1 / sqrt(n.H * n.Dv), seed);
     if (kind) add(t, KIND, kind, 1 / sqrt(n.D), seed);
+    if (l->qk_norm) {
+        add(t, GQ, (size_t)n.H * n.D, 1, seed);
+        add(t, GK, (size_t)n.Hkv * n.D, 1, seed);
+    }
     if (!t->options.biases) return;
     add(t, BQ, (size_t)n.H * n.D, 0.3, seed);
     add(t, BK, (size_t)n.Hkv * n.D, 0.3, seed);
@@ -102,7 +106,9 @@ struct attn_layer_weights layer_trial_weights(const struct layer_trial *t)
                                        .bv = v[BV],
                                        .bo = v[BO],
                                        .kind = v[KIND],
-                                       .code = v[CODE]};
+                                       .code = v[CODE],
+                                       .gq = v[GQ],
+                                       .gk = v[GK]};
 }
 
 struct attn_layer_grads layer_trial_grads(const struct layer_trial *t)
@@ -119,6 +125,8 @@ struct attn_layer_grads layer_trial_grads(const struct layer_trial *t)
                                      .bo = g[BO],
                                      .kind = g[KIND],
                                      .code = g[CODE],
+                                     .gq = g[GQ],
+                                     .gk = g[GK],
                                      .dx = g[X],
                                      .dy = g[Y],
                                      .bias = t->count[BIAS] ? g[BIAS] : NULL};
@@ -167,7 +175,9 @@ void layer_referred_make(struct layer_referred *r, const struct layer_trial *t)
                                      .bo = r->z[BO],
                                      .kind = r->z[KIND],
                                      .code = r->z[CODE],
-                                     .bias = r->z[BIAS]};
+                                     .bias = r->z[BIAS],
+                                     .gq = r->z[GQ],
+                                     .gk = r->z[GK]};
     r->out = room(t->nout, sizeof *r->out);
     r->scratch = room(t->nout, sizeof *r->scratch);
     r->inner.o = room(rows * n.Dv, sizeof *r->inner.o);

@@ -8,7 +8,7 @@
 #include "reference.h"
 
 /* Everything that has a gradient. */
-enum tensor { X, Y, WQ, WK, WV, WO, BQ, BK, BV, BO, KIND, CODE, BIAS, TENSORS };
+enum tensor { X, Y, WQ, WK, WV, WO, BQ, BK, BV, BO, KIND, CODE, BIAS, GQ, GK, TENSORS };
 extern const char *const tensor_name[TENSORS];
 
 struct layer_options {

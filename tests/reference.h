@@ -48,7 +48,7 @@ void reference_attention(struct reference_result *result, const struct reference
  * is as in struct attn_layer_weights; bias as mask.bias. */
 struct reference_layer {
     const struct attn_layer *layer;
-    double complex *x, *y, *wq, *wk, *wv, *wo, *bq, *bk, *bv, *bo, *kind, *code, *bias;
+    double complex *x, *y, *wq, *wk, *wv, *wo, *bq, *bk, *bv, *bo, *kind, *code, *bias, *gq, *gk;
 };
 
 /* out (B,Tq,Co); result->o, p and lse are filled in on the way. */

@@ -51,6 +51,17 @@ static double complex *coded(const double complex *x, const struct reference_lay
     return y;
 }
 
+/* Each row of each head to root mean square 1, times the gain of its head. */
+static void normalize(double complex *x, const double complex *gain, int B, int H, int T, int D)
+{
+    for (int row = 0; row < B * H * T; row++, x += D) {
+        const double complex *g = gain ? gain + row / T % H * D : NULL;
+        double complex squares = 0;
+        for (int d = 0; d < D; d++) squares += x[d] * x[d];
+        for (int d = 0; d < D; d++) x[d] = x[d] / csqrt(squares / D + 1e-6) * (g ? g[d] : 1);
+    }
+}
+
 static void turn(double complex *x, const struct attn_position *position, long first, int heads,
                  int T, int D)
 {
@@ -100,6 +111,10 @@ void reference_layer(double complex *out, struct reference_result *result,
     inner.q = project(xq, r->wq, r->bq, n.B, n.Tq, layer->C, n.H, n.D);
     inner.k = project(yk, r->wk, r->bk, n.B, n.Tk, layer->Cy, n.Hkv, n.D);
     inner.v = project(y, r->wv, r->bv, n.B, n.Tk, layer->Cy, n.Hkv, n.Dv);
+    if (layer->qk_norm) {
+        normalize(inner.q, r->gq, n.B, n.H, n.Tq, n.D);
+        normalize(inner.k, r->gk, n.B, n.Hkv, n.Tk, n.D);
+    }
     turn(inner.q, position, offset, n.B * n.H, n.Tq, n.D);
     turn(inner.k, position, 0, n.B * n.Hkv, n.Tk, n.D);
     if (position && !strcmp(position->name, "alibi")) {

@@ -29,6 +29,8 @@ enum attend_input {
     IN_BK,
     IN_BV,
     IN_BO,
+    IN_GQ,
+    IN_GK,
     IN_KIND_WEIGHTS,
     IN_MASK,
     IN_LENGTHS,
@@ -45,7 +47,7 @@ struct attend_options {
     struct attn_mask mask;                /* what needs no file */
     double scale, softcap, tolerance;     /* 0: default; none; negative: not given */
     const struct attn_scaling *scale_by;
-    bool log_length;
+    bool log_length, qk_norm;
     bool no_weights; /* the streaming way, and no p.npy */
 };
 

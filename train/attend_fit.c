@@ -88,12 +88,17 @@ static const char *fit_weights(const struct attend_array *w, const struct attend
     return NULL;
 }
 
-static const char *fit_biases(const struct attend *a, struct attn_error *e)
+static const char *fit_vectors(const struct attend *a, struct attn_error *e)
 {
     for (int i = 0; i < 4; i++) {
         const struct attend_array *w = &a->input[IN_WQ + i], *b = &a->input[IN_BQ + i];
         if (b->values && (b->rank != 1 || axis(b, 1) != axis(w, 1)))
             return attend_misfit(e, w, b, "one bias per column of weights");
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct attend_array *w = &a->input[IN_WQ + i], *g = &a->input[IN_GQ + i];
+        if (g->values && (g->rank != 1 || axis(g, 1) != axis(w, 1)))
+            return attend_misfit(e, w, g, "one gain per column of weights");
     }
     return NULL;
 }
@@ -127,12 +132,13 @@ static const char *fit_layer(struct attend *a, struct attn_error *e)
     n.Dv = axis(&in[IN_WV], 1) / Hkv;
     if (axis(&in[IN_WK], 1) / Hkv != n.D)
         return attend_misfit(e, &in[IN_WQ], &in[IN_WK], "the same width per head (D)");
-    if (fit_output(a, H * n.Dv, e) || fit_biases(a, e)) return e->text;
+    if (fit_output(a, H * n.Dv, e) || fit_vectors(a, e)) return e->text;
     a->layer.core.n = n;
     a->layer.C = axis(x, 1);
     a->layer.Cy = axis(y, 1);
     a->layer.Co = in[IN_WO].values ? axis(&in[IN_WO], 1) : H * n.Dv;
     a->layer.position = a->options.position;
+    a->layer.qk_norm = a->options.qk_norm;
     return NULL;
 }
 

@@ -26,6 +26,8 @@ const struct cli_option attend_option_table[] = {
     {"bk", 0, "FILE", "bias of the keys", NULL, layer},
     {"bv", 0, "FILE", "bias of the values", NULL, layer},
     {"bo", 0, "FILE", "bias of the output", NULL, layer},
+    {"gq", 0, "FILE", "gains of --qk-norm (heads * D) in the place of 1", NULL, layer},
+    {"gk", 0, "FILE", "gains of the keys (kv-heads * D)", NULL, layer},
     {"kind-weights", 0, "FILE", "weights of the kind (H, any), where it has some", NULL, form},
     {"mask", 0, "FILE",
      "bool: true = may attend; float: added to the scores, -inf hides. (Tq, Tk), (1|H, Tq, Tk) or "
@@ -35,6 +37,7 @@ const struct cli_option attend_option_table[] = {
     {"dout", 0, "FILE", "dL/d(output), shaped as the output: gradients too", NULL, back},
     {"heads", 0, "N", "heads of the queries; with --x only, and needed there", NULL, layer},
     {"kv-heads", 0, "N", "heads of keys and values", "as heads", layer},
+    {"qk-norm", 0, NULL, "queries and keys of each head to root mean square 1", NULL, layer},
     {"position", 0, "NAME", "see --list; with --x only", "none", layer},
     {"kind", 0, "NAME", "kind of attention, see --list", "dot", form},
     {"scale", 0, "S", "factor of the scores, not 0", "the kind's own", form},
@@ -171,6 +174,8 @@ static const char *take_flag(struct attend_options *options, const char *name)
 {
     if (!strcmp(name, "no-weights"))
         options->no_weights = true;
+    else if (!strcmp(name, "qk-norm"))
+        options->qk_norm = true;
     else if (!strcmp(name, "log-length"))
         options->log_length = true;
     else {

@@ -101,7 +101,9 @@ static void run_layer(struct attend *a, attn_real *o, attn_real *gradient[INPUTS
                                          .bk = in[IN_BK].values,
                                          .bv = in[IN_BV].values,
                                          .bo = in[IN_BO].values,
-                                         .kind = in[IN_KIND_WEIGHTS].values};
+                                         .kind = in[IN_KIND_WEIGHTS].values,
+                                         .gq = in[IN_GQ].values,
+                                         .gk = in[IN_GK].values};
     const struct attn_layer_grads g = {.wq = gradient[IN_WQ],
                                        .wk = gradient[IN_WK],
                                        .wv = gradient[IN_WV],
@@ -111,6 +113,8 @@ static void run_layer(struct attend *a, attn_real *o, attn_real *gradient[INPUTS
                                        .bv = gradient[IN_BV],
                                        .bo = gradient[IN_BO],
                                        .kind = gradient[IN_KIND_WEIGHTS],
+                                       .gq = gradient[IN_GQ],
+                                       .gk = gradient[IN_GK],
                                        .dx = gradient[IN_X],
                                        .dy = gradient[IN_Y],
                                        .bias = gradient[IN_MASK]};

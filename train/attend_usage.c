@@ -33,15 +33,16 @@ static const char *check_layer(const struct attend_options *o, struct attn_error
     if (check_given(o, IN_X, IN_WQ, IN_WV, e)) return e->text;
     if (!o->heads) return needs(e, "x", "heads");
     if (o->file[IN_BO] && !o->file[IN_WO]) return needs(e, "bo", "wo");
-    return NULL;
+    return o->qk_norm ? NULL : check_none(o, IN_GQ, IN_GK, "qk-norm", e);
 }
 
 static const char *check_arrays(const struct attend_options *o, struct attn_error *e)
 {
-    if (check_none(o, IN_Y, IN_BO, "x", e)) return e->text;
+    if (check_none(o, IN_Y, IN_GK, "x", e)) return e->text;
     if (o->heads) return needs(e, "heads", "x");
     if (o->kv_heads) return needs(e, "kv-heads", "x");
     if (o->position) return needs(e, "position", "x");
+    if (o->qk_norm) return needs(e, "qk-norm", "x");
     if (!o->file[IN_Q] && !o->file[IN_K] && !o->file[IN_V])
         return attn_fail(e, ATTN_BAD_USAGE, "no input: give --q, --k and --v, or --x and weights");
     for (int i = IN_Q; i <= IN_V; i++)

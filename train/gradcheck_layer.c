@@ -18,12 +18,15 @@ enum factor {
     OUTPUT,
     SOURCE,
     TIED,
+    QK_NORM,
     WIDTH,
     STD,
     FACTORS
 };
 
 static const char *const bias_names[] = {"none", "all", "q,v", NULL};
+static const char *const qk_norm_names[] = {"no", "with gains", "without gains", NULL};
+enum { WITH_GAINS = 1 };
 static const char *const width_names[] = {"4", "3:2", "2:3", NULL};
 static const struct {
     int D, Dv;
@@ -50,6 +53,7 @@ static struct attn_layer settings(const int *choice)
         .Cy = sources[source].Cy,
         .Co = level(choice, OUTPUT) ? CO : heads.H * widths[width].Dv,
         .position = attn_positions[level(choice, POSITION)],
+        .qk_norm = level(choice, QK_NORM) != 0,
         .core = {.n = {.B = sources[source].B,
                        .H = heads.H,
                        .Hkv = heads.Hkv,
@@ -79,6 +83,8 @@ static const char *conflict(const int *choice, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_USAGE, "tied weights need as many key heads as query heads");
     if (level(choice, TIED) && l.C != l.Cy)
         return attn_fail(e, ATTN_BAD_USAGE, "tied weights need x and y of the same width");
+    if (choice[QK_NORM] > 0 && choice[STD] == 0)
+        return attn_fail(e, ATTN_BAD_USAGE, "rows of Q and K so small turn over within a step");
     if (gradcheck_way_check(&l.core, e)) return e->text;
     gradcheck_mask_make(NULL, &l.core, level(choice, MASK));
     if (choice[MASK] == GRADCHECK_OPEN) l.core.mask = (struct attn_mask){.has_offset = true};
@@ -131,8 +137,8 @@ static void make_projections(struct gradcheck_subject *s, struct gradcheck_layer
 }
 
 /* A bias of K adds q_i . b_k to all scores of row i alike, where the score is
- * linear in the key, nothing turns the key and no cap bends the score: the
- * softmax does not see it, and its gradient is 0. */
+ * linear in the key, nothing turns or normalizes the key and no cap bends the score:
+ * the softmax does not see it, and its gradient is 0. */
 static void make_biases(struct gradcheck_subject *s, struct gradcheck_layer_case *c, int biases)
 {
     const struct attn_layer *l = &c->layer;
@@ -145,7 +151,20 @@ static void make_biases(struct gradcheck_subject *s, struct gradcheck_layer_case
     if (all && c->w.wo) make_weight(s, "bo", (size_t)l->Co, &c->w.bo, &c->g.bo);
     if (!all) return;
     make_weight(s, "bk", volume(n.Hkv, n.D, 1), &c->w.bk, &c->g.bk);
-    s->tensor[s->tensors - 1].may_vanish = !l->position->rotate && l->core.softcap == 0;
+    s->tensor[s->tensors - 1].may_vanish =
+        !l->position->rotate && l->core.softcap == 0 && !l->qk_norm;
+}
+
+/* As large as they start, of either sign. */
+static void make_gains(struct gradcheck_subject *s, struct gradcheck_layer_case *c)
+{
+    const struct attn_shape n = c->layer.core.n;
+
+    make_weight(s, "gq", volume(n.H, n.D, 1), &c->w.gq, &c->g.gq);
+    make_weight(s, "gk", volume(n.Hkv, n.D, 1), &c->w.gk, &c->g.gk);
+    for (const struct gradcheck_tensor *t = &s->tensor[s->tensors - 2]; t < s->tensor + s->tensors;
+         t++)
+        for (size_t i = 0; i < t->n; i++) t->x[i] += t->x[i] < 0 ? -1 : 1;
 }
 
 static void make_rest(struct gradcheck_subject *s, struct gradcheck_layer_case *c)
@@ -175,6 +194,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
     make_biases(s, c, choice[BIASES]);
     c->g.bias = gradcheck_mask_make(s, &c->layer.core, choice[MASK]);
     make_rest(s, c);
+    if (choice[QK_NORM] == WITH_GAINS) make_gains(s, c);
     x = gradcheck_tensor_new(s, "x", volume(n.B, n.Tq, c->layer.C));
     c->x = x->x;
     c->g.dx = x->g;
@@ -208,6 +228,7 @@ static const struct gradcheck_factor factors[FACTORS] = {
     [OUTPUT] = {.name = "output", .levels = gradcheck_no_yes},
     [SOURCE] = {.name = "source", .levels = source_names},
     [TIED] = {.name = "tied", .levels = gradcheck_no_yes},
+    [QK_NORM] = {.name = "qk-norm", .levels = qk_norm_names},
     [WIDTH] = {.name = "width", .levels = width_names},
     [STD] = {.name = "std", .levels = gradcheck_stds}};
 const struct gradcheck_topic gradcheck_layer = {

@@ -29,6 +29,7 @@ enum factor {
     NORM,
     MLP,
     TIED,
+    QK_NORM,
     OUTPUT,
     BIAS,
     POOL,
@@ -83,6 +84,7 @@ static struct attn_model_settings settings(const int *choice)
         .mlp = mlp ? HIDDEN : 0,
         .activation = gradcheck_activation_level(mlp ? mlp - 1 : 0),
         .tied = level(choice, TIED),
+        .qk_norm = level(choice, QK_NORM),
         .output = choice[OUTPUT] == GRADCHECK_OPEN || choice[OUTPUT],
         .bias = level(choice, BIAS),
         .pool = level(choice, POOL),
@@ -183,7 +185,9 @@ static void draw_parameter(struct gradcheck_subject *s, struct attn_model *m,
                      ends_in(p->name, "input.w") || ends_in(p->name, "readout.w");
 
     attn_rng_fill_normal(&s->rng, x, p->count, end ? 1 : s->std);
-    for (size_t i = 0; ends_in(p->name, ".gain") && i < p->count; i++) x[i] += x[i] < 0 ? -1 : 1;
+    const bool gain =
+        ends_in(p->name, ".gain") || ends_in(p->name, ".gq") || ends_in(p->name, ".gk");
+    for (size_t i = 0; gain && i < p->count; i++) x[i] += x[i] < 0 ? -1 : 1;
 }
 
 /* How far apart the weights of a row are, over the keys that have one; 1 where
@@ -239,7 +243,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
 {
     struct model_case *c = gradcheck_take(s, sizeof *c);
     const struct attn_model_settings m = settings(choice);
-    const bool may_vanish = !attn_position_find(m.position)->rotate && m.softcap == 0;
+    const bool may_vanish = !attn_position_find(m.position)->rotate && m.softcap == 0 && !m.qk_norm;
 
     s->std = gradcheck_std[choice[STD]];
     attn_model_place(&c->model, &s->arena, &m, NULL, B + 1, T + 1);
@@ -270,6 +274,7 @@ static const struct gradcheck_factor factors[FACTORS] = {
     [RESIDUAL] = {.name = "residual", .levels = gradcheck_no_yes},
     [NORM] = {.name = "norm", .levels = gradcheck_no_yes},
     [MLP] = {.name = "mlp", .level = mlp_level},
+    [QK_NORM] = {.name = "qk-norm", .levels = gradcheck_no_yes},
     [TIED] = {.name = "tied", .levels = gradcheck_no_yes},
     [OUTPUT] = {.name = "output", .levels = gradcheck_no_yes},
     [BIAS] = {.name = "bias", .levels = gradcheck_no_yes},

@@ -1,5 +1,5 @@
 /* The operations that turn arrays into arrays: linear, embedding, layernorm,
- * activation, residual, pool. */
+ * rmsnorm, activation, residual, pool. */
 #include "gradcheck_ops.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include "attn/linear.h"
 #include "attn/pool.h"
 #include "attn/residual.h"
+#include "attn/rmsnorm.h"
 #include "gradcheck_topic.h"
 
 static size_t area(int rows, int cols)
@@ -157,6 +158,49 @@ const struct gradcheck_topic gradcheck_layernorm = {
     .summary = "rows to mean 0 and variance 1",
     .design = {.factors = 2, .factor = layernorm_factors},
     .make = layernorm_make};
+
+static double rmsnorm_loss(void *context)
+{
+    struct gradcheck_rmsnorm_case *c = context;
+
+    attn_rmsnorm_forward(c->y, c->rstd, c->x.x, c->gain.x, c->rows, c->C);
+    return gradcheck_dot(c->G, c->y, area(c->rows, c->C));
+}
+
+static void rmsnorm_backward(struct gradcheck_subject *s)
+{
+    struct gradcheck_rmsnorm_case *c = s->context;
+    const struct attn_rmsnorm_grads g = {.dx = c->x.g, .dgain = c->gain.g};
+
+    attn_rmsnorm_backward(&g, c->G, c->x.x, c->gain.x, c->rstd, c->rows, c->C);
+}
+
+static void rmsnorm_make(struct gradcheck_subject *s, const int *choice)
+{
+    struct gradcheck_rmsnorm_case *c = gradcheck_take(s, sizeof *c);
+
+    s->std = gradcheck_std[choice[2]];
+    c->rows = 4;
+    c->C = choice[0] ? 8 : 3;
+    c->y = gradcheck_take(s, area(c->rows, c->C) * sizeof *c->y);
+    c->rstd = gradcheck_take(s, (size_t)c->rows * sizeof *c->rstd);
+    c->G = gradcheck_draw(s, area(c->rows, c->C));
+    c->x = *gradcheck_tensor_new(s, "x", area(c->rows, c->C));
+    if (choice[1]) c->gain = *gradcheck_tensor_new(s, "gain", (size_t)c->C);
+    s->context = c;
+    s->loss = rmsnorm_loss;
+    s->backward = rmsnorm_backward;
+}
+
+static const struct gradcheck_factor rmsnorm_factors[] = {
+    {.name = "width", .levels = layernorm_widths},
+    {.name = "gain", .levels = gradcheck_no_yes},
+    {.name = "std", .levels = gradcheck_stds}};
+const struct gradcheck_topic gradcheck_rmsnorm = {
+    .name = "rmsnorm",
+    .summary = "rows to root mean square 1",
+    .design = {.factors = 3, .factor = rmsnorm_factors},
+    .make = rmsnorm_make};
 
 enum { ACTIVATIONS = 24 };
 

@@ -29,6 +29,12 @@ struct gradcheck_layernorm_case {
     int rows, C;
 };
 
+struct gradcheck_rmsnorm_case {
+    attn_real *y, *G, *rstd;
+    struct gradcheck_tensor x, gain; /* gain.x NULL: none */
+    int rows, C;
+};
+
 struct gradcheck_activation_case {
     const struct attn_activation *activation;
     attn_real *y, *G;

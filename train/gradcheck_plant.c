@@ -141,6 +141,34 @@ static void variance(struct gradcheck_subject *s)
     }
 }
 
+/* The part of dx that comes through the mean square. */
+static void mean_square(struct gradcheck_subject *s)
+{
+    struct gradcheck_rmsnorm_case *c = s->context;
+
+    for (int i = 0; i < c->rows * c->C; i++) {
+        const attn_real gain = c->gain.x ? c->gain.x[i % c->C] : 1;
+        c->x.g[i] += c->G[i] * gain * c->rstd[i / c->C];
+        if (c->gain.g) c->gain.g[i % c->C] += c->G[i] * c->x.x[i] * c->rstd[i / c->C];
+    }
+}
+
+/* The gains' gradient from Q and K as the scores see them, with the gain in them. */
+static void gain(struct gradcheck_subject *s)
+{
+    const struct gradcheck_layer_case *c = s->context;
+    const struct gradcheck_tensor *gq = gradcheck_tensor_find(s, "gq");
+    attn_real *before;
+
+    if (!gq) {
+        s->right_backward(s);
+        return;
+    }
+    before = keep(s, gq);
+    s->right_backward(s);
+    for (size_t i = 0; i < gq->n; i++) gq->g[i] = before[i] + (gq->g[i] - before[i]) * c->w.gq[i];
+}
+
 static void repeated(struct gradcheck_subject *s)
 {
     struct gradcheck_embedding_case *c = s->context;
@@ -233,6 +261,9 @@ const struct gradcheck_plant gradcheck_plants[] = {
     {"last-row", "the bias's gradient from the last row only", &gradcheck_linear, NULL, last_row},
     {"variance", "layer norm without the path through the variance", &gradcheck_layernorm, NULL,
      variance},
+    {"mean-square", "RMS norm without the path through the mean square", &gradcheck_rmsnorm, NULL,
+     mean_square},
+    {"gain", "the gradient of the queries' gain times the gain", &gradcheck_layer, NULL, gain},
     {"repeated", "a repeated id assigned instead of added", &gradcheck_embedding, NULL, repeated},
     {"padding", "the pool's mean over padding too", &gradcheck_pool, NULL, padding},
     {"counted", "cross entropy's mean over uncounted rows too", &gradcheck_cross_entropy, NULL,

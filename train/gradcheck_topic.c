@@ -8,13 +8,11 @@
 #include "attn/position.h"
 
 const struct gradcheck_topic *const gradcheck_topics[] = {
-    &gradcheck_linear,        &gradcheck_embedding,
-    &gradcheck_layernorm,     &gradcheck_activation,
-    &gradcheck_residual,      &gradcheck_pool,
-    &gradcheck_softmax,       &gradcheck_mse,
-    &gradcheck_cross_entropy, &gradcheck_attention,
-    &gradcheck_streaming,     &gradcheck_layer,
-    &gradcheck_model,         NULL};
+    &gradcheck_linear,        &gradcheck_embedding,  &gradcheck_layernorm,
+    &gradcheck_rmsnorm,       &gradcheck_activation, &gradcheck_residual,
+    &gradcheck_pool,          &gradcheck_softmax,    &gradcheck_mse,
+    &gradcheck_cross_entropy, &gradcheck_attention,  &gradcheck_streaming,
+    &gradcheck_layer,         &gradcheck_model,      NULL};
 
 const struct gradcheck_topic *gradcheck_topic_find(const char *name)
 {

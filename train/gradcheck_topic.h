@@ -34,7 +34,7 @@ const char *gradcheck_activation_level(int i);
 extern const struct gradcheck_topic gradcheck_attention, gradcheck_streaming, gradcheck_layer,
     gradcheck_model;
 extern const struct gradcheck_topic gradcheck_linear, gradcheck_embedding, gradcheck_layernorm,
-    gradcheck_activation, gradcheck_residual, gradcheck_pool;
+    gradcheck_rmsnorm, gradcheck_activation, gradcheck_residual, gradcheck_pool;
 extern const struct gradcheck_topic gradcheck_softmax, gradcheck_cross_entropy, gradcheck_mse;
 
 #endif

@@ -33,6 +33,7 @@
 #include "attn/real.h"
 #include "attn/recording.h"
 #include "attn/residual.h"
+#include "attn/rmsnorm.h"
 #include "attn/rng.h"
 #include "attn/run.h"
 #include "attn/safetensors.h"

@@ -41,6 +41,7 @@ struct attn_model_settings {
     int mlp; /* hidden width; 0: none */
     const char *activation;
     bool tied;             /* W_Q = W_K */
+    bool qk_norm;          /* queries and keys of each head to root mean square 1, times gains */
     bool output;           /* W_O; without it width must be heads * head_width */
     bool bias;             /* in projections, MLP and readout */
     bool pool;             /* one row per sequence: the mean over its positions */

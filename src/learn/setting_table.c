@@ -128,6 +128,8 @@ const struct attn_setting attn_setting_table[] = {
      ATTN_SETTING_YES_NO, AT(model.log_length), 0, 0, NULL},
     {"softcap", "X", MODEL, "soft cap of the scores, 0: none", "0", ATTN_SETTING_NUMBER,
      AT(model.softcap), 0, HUGE_NUMBER, NULL},
+    {"qk-norm", "YES|NO", MODEL, "each head's queries and keys to unit size, times gains", "no",
+     ATTN_SETTING_YES_NO, AT(model.qk_norm), 0, 0, NULL},
     {"tied", "YES|NO", MODEL, "W_Q = W_K", "no", ATTN_SETTING_YES_NO, AT(model.tied), 0, 0, NULL},
     {"output", "YES|NO", MODEL, "output projection W_O", "yes", ATTN_SETTING_YES_NO,
      AT(model.output), 0, 0, NULL},

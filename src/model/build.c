@@ -198,6 +198,7 @@ static struct attn_layer layer_settings(const struct attn_model *m)
                                .Cy = s->width,
                                .Co = s->width,
                                .position = in_stream ? NULL : position,
+                               .qk_norm = s->qk_norm,
                                .core = {.n = n,
                                         .kind = attn_kind_find(s->kind),
                                         .scale = (attn_real)attn_model_scale(s),
@@ -216,6 +217,14 @@ static struct weight named(struct builder *b, const char *layer, const char *nam
     return add_parameter(b, full, in, out, 0, std);
 }
 
+static struct weight add_gain(struct builder *b, const char *layer, const char *name, size_t n)
+{
+    char full[32];
+
+    snprintf(full, sizeof full, "%s.%s", layer, name);
+    return add_parameter(b, full, VECTOR, n, 1, 0);
+}
+
 static void add_attention_weights(struct builder *b, struct attn_operation *o, const char *layer)
 {
     const struct attn_model_settings *s = &b->m->settings;
@@ -226,7 +235,7 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
     const int C = s->width;
     const double std = s->init / sqrt((double)C);
     struct weight wq, wk, wv, wo = {0}, bq = {0}, bk = {0}, bv = {0}, bo = {0}, wkind = {0},
-                              code = {0};
+                              code = {0}, gq = {0}, gk = {0};
 
     wq = named(b, layer, "wq", C, queries, std);
     wk = s->tied ? wq : named(b, layer, "wk", C, keys, std);
@@ -242,8 +251,12 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
     if (kind) wkind = named(b, layer, "kind", n.H, kind, s->init / sqrt((double)n.D));
     if (o->layer.position && o->layer.position->learned)
         code = named(b, layer, "position", b->m->T, width, 1);
-    o->weights = (struct attn_layer_weights){wq.w, wk.w, wv.w, wo.w,    bq.w,
-                                             bk.w, bv.w, bo.w, wkind.w, code.w};
+    if (s->qk_norm) {
+        gq = add_gain(b, layer, "gq", queries);
+        gk = add_gain(b, layer, "gk", keys);
+    }
+    o->weights = (struct attn_layer_weights){wq.w, wk.w, wv.w,    wo.w,   bq.w, bk.w,
+                                             bv.w, bo.w, wkind.w, code.w, gq.w, gk.w};
     o->grads = (struct attn_layer_grads){.wq = wq.g,
                                          .wk = wk.g,
                                          .wv = wv.g,
@@ -254,6 +267,8 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
                                          .bo = bo.g,
                                          .kind = wkind.g,
                                          .code = code.g,
+                                         .gq = gq.g,
+                                         .gk = gk.g,
                                          .dx = o->in.grad};
 }
 
