@@ -23,8 +23,8 @@ static int kinds(void)
     return n;
 }
 
-/* Number `index` of all kinds times positions times self and cross. */
-static struct attn_layer numbered(int index, struct layer_options *o)
+/* Number `index` of all kinds, refused ones too, times positions times self and cross. */
+static struct attn_layer candidate(int index, struct layer_options *o)
 {
     struct attn_layer layer = {.C = 6, .Cy = 6, .Co = 5};
 
@@ -37,9 +37,33 @@ static struct attn_layer numbered(int index, struct layer_options *o)
     return layer;
 }
 
-static int numbers(void)
+static int candidates(void)
 {
     return 2 * positions() * kinds();
+}
+
+/* The number-th of those that the library accepts. */
+static struct attn_layer numbered(int number, struct layer_options *o)
+{
+    struct attn_layer layer = candidate(0, o);
+
+    for (int i = 0; i < candidates(); i++) {
+        layer = candidate(i, o);
+        if (layer_trial_accepts(&layer) && number-- == 0) break;
+    }
+    return layer;
+}
+
+static int numbers(void)
+{
+    struct layer_options o;
+    int n = 0;
+
+    for (int i = 0; i < candidates(); i++) {
+        const struct attn_layer layer = candidate(i, &o);
+        n += layer_trial_accepts(&layer);
+    }
+    return n;
 }
 
 static void run_both(struct layer_trial *t)

@@ -175,6 +175,24 @@ START_TEST(the_extremal_row_meets_the_floor)
 }
 END_TEST
 
+/* Signed numbers that sum to anything: how right they are can be told, how sharp not. */
+START_TEST(coefficients_have_no_entropy)
+{
+    const attn_real p[] = {(attn_real)0.75, -2, (attn_real)0.25, 1};
+    const unsigned char right[] = {0, 1, 0, 1};
+    struct attn_maps m = one_row(p, 4);
+
+    m.coefficients = true;
+    m.right = right;
+    const struct attn_head_metrics x = attn_head_metrics(&m, 0);
+    ck_assert_double_eq(x.argmax_accuracy, 1);
+    ck_assert_double_eq(x.progress, 0.75);
+    for (const struct attn_metric *t = attn_metric_table; t->name; t++)
+        if (strcmp(t->name, "argmax_accuracy") && strcmp(t->name, "progress"))
+            ck_assert_msg(isnan(attn_metric_value(&x, t)), "%s", t->name);
+}
+END_TEST
+
 START_TEST(the_table_names_every_field_once)
 {
     int n = 0;
@@ -198,5 +216,6 @@ void add_tests(Suite *suite)
     add_test(suite, "patterns", patterns_follow_the_tokens);
     add_test(suite, "bounds", bounds_hold);
     add_test(suite, "floor", the_extremal_row_meets_the_floor);
+    add_test(suite, "coefficients", coefficients_have_no_entropy);
     add_test(suite, "table", the_table_names_every_field_once);
 }

@@ -15,9 +15,10 @@ static const struct {
     int heads, kv_heads;
     bool tied;
     const char *kind;
-} cases[] = {{1, 0, false, "dot"},     {2, 0, false, "dot"},      {4, 2, false, "dot"},
-             {2, 0, true, "dot"},      {2, 0, false, "bilinear"}, {2, 1, false, "bilinear"},
-             {2, 0, false, "additive"}};
+} cases[] = {{1, 0, false, "dot"},      {2, 0, false, "dot"},
+             {4, 2, false, "dot"},      {2, 0, true, "dot"},
+             {2, 0, false, "bilinear"}, {2, 1, false, "bilinear"},
+             {2, 0, false, "additive"}, {2, 0, false, "linear-identity"}};
 
 static struct attn_settings settings_of(int i)
 {
@@ -316,6 +317,32 @@ START_TEST(the_two_tables_agree)
 }
 END_TEST
 
+/* A kind whose maps are no weights: what a mass or an entropy would say is not told, in the
+ * tables and from the maps alike. */
+START_TEST(coefficients_are_told_as_such)
+{
+    static const char *const none[] = {"entropy",    "normalized_entropy", "effective_keys",
+                                       "max_weight", "target_mass",        "jacobian_norm"};
+    const struct attn_settings s = settings_of(7);
+    char *where = run_trial_directory("run");
+    struct table table = {.x = malloc(100 * sizeof(double))};
+    struct attn_error e;
+
+    run_trial_must_train(where, &s, s.steps);
+    ck_assert_ptr_null(attn_recording_read(&table.r, where, &e));
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        expect_cell(&table, none[i], 1, 5, (double)NAN);
+    ck_assert(attn_recording_head(table.x, &table.r, "progress", 0, 1));
+    ck_assert(table.x[5] > 0 && table.x[5] < 1);
+    const struct attn_maps maps = attn_recording_maps(&table.r, table.r.frames - 1, 0);
+    ck_assert(maps.coefficients);
+    ck_assert(isnan(attn_head_metrics(&maps, 1).entropy));
+    ck_assert(isfinite(attn_head_metrics(&maps, 1).progress));
+    free(table.x);
+    attn_recording_free(&table.r);
+}
+END_TEST
+
 /* Without a known target, and where a head is too large to take apart at every row. */
 START_TEST(what_cannot_be_told_is_nan)
 {
@@ -349,5 +376,6 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "weights", weights_are_measured, sizeof cases / sizeof *cases);
     add_loop_test(suite, "maps", maps_are_measured_on_the_evaluation_set, 6);
     add_test(suite, "tables agree", the_two_tables_agree);
+    add_test(suite, "coefficients", coefficients_are_told_as_such);
     add_test(suite, "nan", what_cannot_be_told_is_nan);
 }

@@ -49,6 +49,14 @@ static void add_weights(struct layer_trial *t, uint64_t seed)
     if (t->options.output) add(t, BO, (size_t)l->Co, 0.3, seed);
 }
 
+bool layer_trial_accepts(const struct attn_layer *layer)
+{
+    struct attn_layer copy = *layer;
+    struct attn_error e;
+
+    return !attn_layer_ready(&copy, &e);
+}
+
 void layer_trial_make(struct layer_trial *t, const struct attn_layer *layer,
                       struct layer_options options, size_t nbias, uint64_t seed)
 {

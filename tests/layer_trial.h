@@ -27,6 +27,7 @@ struct layer_trial {
 
 /* Weights as N(0, 1 / fan_in), x and y as N(0, 1), biases as N(0, 0.1). nbias
  * numbers in the mask's bias. layer->Co is set where there is no output projection. */
+bool layer_trial_accepts(const struct attn_layer *layer); /* whether its options go together */
 void layer_trial_make(struct layer_trial *t, const struct attn_layer *layer,
                       struct layer_options options, size_t nbias, uint64_t seed);
 void layer_trial_free(struct layer_trial *t);

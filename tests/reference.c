@@ -84,6 +84,16 @@ static double complex score_bilinear(const double complex *q, const double compl
     return s;
 }
 
+/* phi(q) . phi(k), phi(x) = x + 1 for x > 0, else e^x. */
+static double complex score_linear(const double complex *q, const double complex *k, int D)
+{
+    double complex s = 0;
+
+    for (int c = 0; c < D; c++)
+        s += (creal(q[c]) > 0 ? q[c] + 1 : cexp(q[c])) * (creal(k[c]) > 0 ? k[c] + 1 : cexp(k[c]));
+    return s;
+}
+
 /* The scaled score of one query and one key, of whatever kind. */
 static double complex raw_score(const struct reference_attention *r, int b, int h, int i, int j)
 {
@@ -102,6 +112,11 @@ static double complex raw_score(const struct reference_attention *r, int b, int 
         if (scale == 0) scale = 1;
         return scale * score_additive(q, k, r->weights + (size_t)h * D, D);
     }
+    if (!strcmp(kind, "linear-identity")) {
+        if (scale == 0) scale = 1 / sqrt(D);
+        return scale * score_dot(q, k, D);
+    }
+    if (!strcmp(kind, "linear")) return score_linear(q, k, D);
     if (!strcmp(kind, "bilinear")) {
         if (scale == 0) scale = 1 / sqrt(D);
         return scale * score_bilinear(q, k, r->weights + (size_t)h * D * D, D);
@@ -134,6 +149,26 @@ static double complex added(const struct reference_attention *r, int b, int h, i
     return sum;
 }
 
+/* Without a softmax: scores are weights, of the kind linear over their sum. */
+static double complex share_out(double complex *p, const struct reference_attention *r, int b,
+                                int h, int i)
+{
+    const bool sums = !strcmp(attn_kind_name(r->a->kind), "linear");
+    const int Tk = r->a->n.Tk;
+    double complex sum = 0;
+    int seen = 0;
+
+    for (int j = 0; j < Tk; j++) {
+        const bool sees = creal(added(r, b, h, i, j)) != hidden;
+        p[j] = sees ? raw_score(r, b, h, i, j) : 0;
+        sum += p[j];
+        seen += sees;
+    }
+    if (!seen) return hidden;
+    for (int j = 0; sums && j < Tk; j++) p[j] /= sum;
+    return sums ? clog(sum) : 0;
+}
+
 /* Weights of query i over all keys; returns the log-sum-exp. The real part of
  * the largest score is subtracted: a real shift leaves both parts as they are. */
 static double complex weigh(double complex *p, double *margin, const struct reference_attention *r,
@@ -143,6 +178,7 @@ static double complex weigh(double complex *p, double *margin, const struct refe
     double complex sum = 0, rest = 0;
     int largest = -1, seen = 0;
 
+    if (!strncmp(attn_kind_name(r->a->kind), "linear", 6)) return share_out(p, r, b, h, i);
     for (int j = 0; j < Tk; j++) seen += creal(added(r, b, h, i, j)) != hidden;
     const double stretch = r->a->log_length ? log(seen) : 1;
     for (int j = 0; j < Tk; j++) {

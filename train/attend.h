@@ -47,7 +47,7 @@ struct attend_options {
     struct attn_mask mask;                /* what needs no file */
     double scale, softcap, tolerance;     /* 0: default; none; negative: not given */
     const struct attn_scaling *scale_by;
-    bool log_length, qk_norm;
+    bool log_length, qk_norm, adaptive;
     bool no_weights; /* the streaming way, and no p.npy */
 };
 

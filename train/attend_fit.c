@@ -162,6 +162,7 @@ const char *attend_fit(struct attend *a, struct attn_error *e)
     a->whole_layer = a->input[IN_X].values != NULL;
     core->kind = a->options.kind;
     core->log_length = a->options.log_length;
+    core->adaptive = a->options.adaptive;
     core->softcap = (attn_real)a->options.softcap;
     core->way = a->options.no_weights ? ATTN_WAY_STREAMING : ATTN_WAY_PLAIN;
     core->mask = a->options.mask;

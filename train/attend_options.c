@@ -44,6 +44,8 @@ const struct cli_option attend_option_table[] = {
     {"scale-by", 0, "NAME", "how the scale goes by the width D, see --list", "own", form},
     {"log-length", 0, NULL, "scores times ln n too, of a query that may see n keys", NULL, form},
     {"softcap", 0, "C", "scores become C tanh(S/C), before any mask; 0: no", "0", form},
+    {"adaptive-temperature", 0, NULL,
+     "sharper rows by their entropy, for more keys than trained on", NULL, form},
     {"causal", 0, NULL, "query i sees keys j <= i + offset", NULL, visible},
     {"window", 0, "L,R",
      "query i sees keys i + offset - L to i + offset + R; -1: no bound on that side", NULL,
@@ -176,6 +178,8 @@ static const char *take_flag(struct attend_options *options, const char *name)
         options->no_weights = true;
     else if (!strcmp(name, "qk-norm"))
         options->qk_norm = true;
+    else if (!strcmp(name, "adaptive-temperature"))
+        options->adaptive = true;
     else if (!strcmp(name, "log-length"))
         options->log_length = true;
     else {

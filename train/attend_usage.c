@@ -74,6 +74,12 @@ const char *attend_options_check(const struct attend_options *o, struct attn_err
                                  name_of(i));
     if (o->file[IN_X] ? check_layer(o, e) : check_arrays(o, e)) return e->text;
     if (check_kind(o, e)) return e->text;
+    if (o->adaptive && (o->file[IN_DOUT] || o->no_weights))
+        return attn_fail(
+            e, ATTN_BAD_USAGE,
+            "--adaptive-temperature goes without --%s: it is for evaluation, and needs "
+            "the weights of a row",
+            o->no_weights ? "no-weights" : "dout");
     if (o->tolerance >= 0 && !o->expect) return needs(e, "tol", "expect");
     if (!o->out && !o->expect)
         return attn_fail(e, ATTN_BAD_USAGE,

@@ -1,5 +1,6 @@
 #include "gradcheck_attention.h"
 
+#include "gradcheck_kink.h"
 #include "gradcheck_masks.h"
 #include "gradcheck_topic.h"
 
@@ -119,6 +120,10 @@ void gradcheck_attention_make(struct gradcheck_subject *s, const struct attn_att
     c->q = *gradcheck_tensor_new(s, "q", volume(n.B, n.H, n.Tq, n.D));
     c->k = *gradcheck_tensor_new(s, "k", volume(n.B, n.Hkv, n.Tk, n.D));
     c->v = *gradcheck_tensor_new(s, "v", volume(n.B, n.Hkv, n.Tk, n.Dv));
+    if (gradcheck_kind_has_kink(a->kind)) {
+        gradcheck_leave_zero(&c->q);
+        gradcheck_leave_zero(&c->k);
+    }
     if (weights) c->weights = *gradcheck_tensor_new(s, "weights", weights);
     c->dbias = gradcheck_mask_make(s, &c->a, mask);
     c->outputs = volume(n.B, n.H, n.Tq, n.Dv);

@@ -15,6 +15,35 @@ bool gradcheck_has_kink(const struct attn_activation *activation)
     return fabs((double)y[2] - 2 * (double)y[1] + (double)y[0]) > 0.1 * h;
 }
 
+bool gradcheck_kind_has_kink(const struct attn_kind *kind)
+{
+    return !strcmp(attn_kind_name(kind), "linear");
+}
+
+void gradcheck_leave_zero(struct gradcheck_tensor *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        t->x[i] += (attn_real)copysign(GRADCHECK_KINK, (double)t->x[i]);
+}
+
+/* Even units are held above the kink and odd ones below, so that they are not all on one
+ * side. */
+static double side(int j)
+{
+    return j % 2 ? -1 : 1;
+}
+
+void gradcheck_bias_away(attn_real *bias, const attn_real *rows, int B, int H, int T, int D)
+{
+    for (int i = 0; i < H * D; i++) {
+        double reach = 0;
+        for (int b = 0; b < B; b++)
+            for (int t = 0; t < T; t++)
+                reach = fmax(reach, fabs((double)rows[((b * H + i / D) * T + t) * D + i % D]));
+        bias[i] = (attn_real)(side(i) * (GRADCHECK_KINK + reach));
+    }
+}
+
 static struct attn_parameter *find(struct attn_model *m, const char *layer, const char *name)
 {
     char full[sizeof m->parameter->name];
@@ -98,15 +127,9 @@ static double reach_of_rows(struct attn_model *m, const attn_real *x, int rows, 
     return largest;
 }
 
-/* Even units are held above the kink and odd ones below, so that no MLP is all
- * on one side. A bias shifts each unit by itself. A norm's bias b shifts unit j
- * by b . w_j: b is stretched until it does so far enough, and w_j turned round
- * where it is the wrong way; both are drawn anew where that would take too much. */
-static double side(int j)
-{
-    return j % 2 ? -1 : 1;
-}
-
+/* A bias shifts each unit by itself. A norm's bias b shifts unit j by b . w_j: b is
+ * stretched until it does so far enough, and w_j turned round where it is the wrong
+ * way; both are drawn anew where that would take too much. */
 static void stretch_norm_bias(struct gradcheck_subject *s, struct attn_model *m, const char *layer)
 {
     attn_real *const bias = weights(m, layer, ".norm2.bias"), *w = weights(m, layer, ".mlp1.w");

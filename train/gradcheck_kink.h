@@ -9,11 +9,21 @@
 #include <stdbool.h>
 
 #include "attn/activation.h"
+#include "attn/attention.h"
 #include "attn/model.h"
 #include "gradcheck_subject.h"
 
 /* Whether the slopes on both sides of 0 differ. */
 bool gradcheck_has_kink(const struct attn_activation *activation);
+
+/* Whether a kind's queries and keys must keep away from 0: phi = elu + 1 has two second
+ * derivatives there. */
+bool gradcheck_kind_has_kink(const struct attn_kind *kind);
+void gradcheck_leave_zero(struct gradcheck_tensor *t); /* every value by GRADCHECK_KINK more */
+
+/* Sets a bias (H, D) of rows (B, H, T, D), which were made with a bias of 0, so that no sum is
+ * nearer to 0 than GRADCHECK_KINK. */
+void gradcheck_bias_away(attn_real *bias, const attn_real *rows, int B, int H, int T, int D);
 
 /* Changes the first bias of each MLP, or without biases that of the norm before it, in
  * m->w. Without a norm, m must have one layer and biases. */

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "gradcheck_attention.h"
+#include "gradcheck_kink.h"
 #include "gradcheck_masks.h"
 #include "gradcheck_topic.h"
 
@@ -26,7 +27,7 @@ enum factor {
 
 static const char *const bias_names[] = {"none", "all", "q,v", NULL};
 static const char *const qk_norm_names[] = {"no", "with gains", "without gains", NULL};
-enum { WITH_GAINS = 1 };
+enum { WITH_GAINS = 1, ALL_BIASES = 1 };
 static const char *const width_names[] = {"4", "3:2", "2:3", NULL};
 static const struct {
     int D, Dv;
@@ -72,6 +73,19 @@ static struct attn_layer settings(const int *choice)
     return l;
 }
 
+/* What keeps Q and K away from a kink is their biases, where nothing comes between. */
+static const char *check_kink(const int *choice, struct attn_error *e)
+{
+    const int position = level(choice, POSITION);
+
+    if (!gradcheck_kind_has_kink(attn_kinds[choice[KIND]])) return NULL;
+    if (choice[BIASES] != GRADCHECK_OPEN && choice[BIASES] != ALL_BIASES)
+        return attn_fail(e, ATTN_BAD_USAGE, "a kink of phi needs biases to stay away from");
+    if (choice[QK_NORM] > 0 || attn_positions[position]->rotate)
+        return attn_fail(e, ATTN_BAD_USAGE, "a norm or a turn brings Q and K back to phi's kink");
+    return NULL;
+}
+
 /* W_Q = W_K takes equal shapes: as many key heads as query heads, equally wide
  * inputs. The library cannot see that two pointers were meant to be one. While
  * the mask is open, queries stand where any position can place them. */
@@ -85,6 +99,7 @@ static const char *conflict(const int *choice, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_USAGE, "tied weights need x and y of the same width");
     if (choice[QK_NORM] > 0 && choice[STD] == 0)
         return attn_fail(e, ATTN_BAD_USAGE, "rows of Q and K so small turn over within a step");
+    if (choice[KIND] != GRADCHECK_OPEN && check_kink(choice, e)) return e->text;
     if (gradcheck_way_check(&l.core, e)) return e->text;
     gradcheck_mask_make(NULL, &l.core, level(choice, MASK));
     if (choice[MASK] == GRADCHECK_OPEN) l.core.mask = (struct attn_mask){.has_offset = true};
@@ -143,7 +158,7 @@ static void make_biases(struct gradcheck_subject *s, struct gradcheck_layer_case
 {
     const struct attn_layer *l = &c->layer;
     const struct attn_shape n = l->core.n;
-    const bool all = biases == 1;
+    const bool all = biases == ALL_BIASES;
 
     if (!biases) return;
     make_weight(s, "bq", volume(n.H, n.D, 1), &c->w.bq, &c->g.bq);
@@ -177,6 +192,20 @@ static void make_rest(struct gradcheck_subject *s, struct gradcheck_layer_case *
     if (weights) make_weight(s, "kind", weights, &c->w.kind, &c->g.kind);
     if (l->position->learned)
         make_weight(s, "code", volume(end > n.Tk ? end : n.Tk, l->C, 1), &c->w.code, &c->g.code);
+}
+
+/* Biases by which the kind's phi has no kink within reach. */
+static void avoid_kink(struct gradcheck_subject *s, struct gradcheck_layer_case *c)
+{
+    const struct attn_shape n = c->layer.core.n;
+    const struct gradcheck_tensor *bq = gradcheck_tensor_find(s, "bq");
+    const struct gradcheck_tensor *bk = gradcheck_tensor_find(s, "bk");
+
+    for (size_t i = 0; i < bq->n; i++) bq->x[i] = 0;
+    for (size_t i = 0; i < bk->n; i++) bk->x[i] = 0;
+    loss(c);
+    gradcheck_bias_away(bq->x, c->saved.q, n.B, n.H, n.Tq, n.D);
+    gradcheck_bias_away(bk->x, c->saved.k, n.B, n.Hkv, n.Tk, n.D);
 }
 
 static void make(struct gradcheck_subject *s, const int *choice)
@@ -214,6 +243,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
     s->context = c;
     s->loss = loss;
     s->backward = backward;
+    if (gradcheck_kind_has_kink(c->layer.core.kind)) avoid_kink(s, c);
 }
 
 static const struct gradcheck_factor factors[FACTORS] = {

@@ -128,13 +128,27 @@ static void make_slopes(struct gradcheck_subject *s, struct attn_attention *a)
     a->mask.slopes = slopes;
 }
 
+/* Which matrices there will be, for a kind that takes no such ones to refuse. */
+static void name_matrices(struct attn_attention *a, const struct variant *v)
+{
+    static const unsigned char kept = 1;
+    static const attn_real some = 1;
+
+    if (v->keep != ABSENT) a->mask.keep = &kept;
+    if (v->bias != ABSENT) a->mask.bias = &some;
+    if (v->slopes) a->mask.slopes = &some;
+}
+
 attn_real *gradcheck_mask_make(struct gradcheck_subject *s, struct attn_attention *a, int level)
 {
     assert(level >= 0 && level < VARIANTS);
     const struct variant *v = &variants[level];
 
     a->mask = v->bounds;
-    if (!s) return NULL;
+    if (!s) {
+        name_matrices(a, v);
+        return NULL;
+    }
     if (v->lengths) make_lengths(s, a);
     if (v->slopes) make_slopes(s, a);
     if (v->keep != ABSENT) make_keep(s, a, v->keep, v->bias == ABSENT ? v->pattern : OPEN);

@@ -129,6 +129,8 @@ static const char *conflict(const int *choice, struct attn_error *e)
         if (is(choice, LAYERS, 1))
             return attn_fail(e, ATTN_BAD_USAGE, "the second layer's kinks need a norm");
     }
+    if (choice[KIND] > 0 && gradcheck_kind_has_kink(attn_kinds[choice[KIND]]))
+        return attn_fail(e, ATTN_BAD_USAGE, "its phi has a kink: attention and layer check it");
     if (check_contrast(choice, e)) return e->text;
     const struct attn_model_settings s = settings(choice);
     return attn_model_check(&s, e);
@@ -205,6 +207,19 @@ static double spread_of_row(const attn_real *p)
     return high > 0.999 ? 1 : high - low;
 }
 
+/* Whether no class has all of a row: sums that are no averages make outputs large, and a loss
+ * of 0 has no differences. */
+static bool is_undecided(const struct model_case *c)
+{
+    const struct attn_model_settings *m = &c->model.settings;
+    const int rows = m->pool ? B : B * T;
+    double most = 0;
+
+    for (int i = 0; !m->regression && i < rows * m->outputs; i++)
+        most = fmax(most, (double)c->model.p[i]);
+    return most < 0.999;
+}
+
 /* Whether every layer tells some keys apart and no row is saturated, and the loss neither. */
 static bool has_contrast(struct model_case *c)
 {
@@ -212,6 +227,7 @@ static bool has_contrast(struct model_case *c)
     const int rows = B * c->model.settings.heads * T;
 
     if (!(mean > 0.05 && mean < 10)) return false;
+    if (!attn_kind_is_distribution(attn_kind_find(c->model.settings.kind))) return is_undecided(c);
     for (int l = 0; l < c->model.settings.layers; l++) {
         const attn_real *p = attn_model_weights(&c->model, l);
         double widest = 0;

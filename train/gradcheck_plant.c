@@ -1,6 +1,7 @@
 #include "gradcheck_plant.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "attn/cross_entropy.h"
@@ -93,6 +94,25 @@ static void mask(struct gradcheck_subject *s)
 static void cap(struct gradcheck_subject *s)
 {
     gradcheck_plain_backward(s->context, &(struct gradcheck_faults){.bias_through_cap = true});
+}
+
+/* dO . O is what comes back through the normalizer. */
+static void normalizer(struct gradcheck_subject *s)
+{
+    struct gradcheck_attention_case *c = s->context;
+
+    c->saved.o = gradcheck_take(s, c->outputs * sizeof *c->saved.o);
+    s->right_backward(s);
+}
+
+static void feature(struct gradcheck_subject *s)
+{
+    const struct gradcheck_tensor *k = gradcheck_tensor_find(s, "k");
+    const attn_real *before = keep(s, k);
+
+    s->right_backward(s);
+    for (size_t i = 0; i < k->n; i++)
+        if (k->x[i] < 0) k->g[i] = before[i] + (k->g[i] - before[i]) / (attn_real)exp(k->x[i]);
 }
 
 static void softmax_row_sum(struct gradcheck_subject *s)
@@ -252,6 +272,9 @@ const struct gradcheck_plant gradcheck_plants[] = {
     {"log-length", "dK without ln n", &gradcheck_attention, "dot", log_length},
     {"row-sum", "softmax backward without its row sum", &gradcheck_softmax, NULL, softmax_row_sum},
     {"attention-row-sum", "dS = P dP, without the row sum", &gradcheck_attention, "dot", row_sum},
+    {"normalizer", "linear attention without the path through its sum", &gradcheck_attention,
+     "linear", normalizer},
+    {"feature", "dK without phi', where it is not 1", &gradcheck_attention, "linear", feature},
     {"transposed", "dx = dy w instead of dy w^T", &gradcheck_linear, NULL, transposed},
     {"assigned", "dx of the layer assigned instead of added", &gradcheck_layer, NULL, assigned},
     {"heads", "query head h on key head h % Hkv", &gradcheck_attention, "dot", heads},

@@ -2,6 +2,7 @@
  * topics are too small to have a second block. One head, one column: what
  * happens inside a block is theirs to check. */
 #include "gradcheck_attention.h"
+#include "gradcheck_kink.h"
 #include "gradcheck_masks.h"
 #include "gradcheck_topic.h"
 
@@ -23,6 +24,7 @@ static int level(const int *choice, enum factor f)
 
 static struct attn_attention settings(const int *choice)
 {
+    const struct attn_kind *const kind = attn_kinds[level(choice, KIND)];
     const int shape = level(choice, SHAPE);
     struct attn_attention a = {
         .n = {.B = 1,
@@ -30,9 +32,9 @@ static struct attn_attention settings(const int *choice)
               .Hkv = 1,
               .Tq = shapes[shape].Tq,
               .Tk = shapes[shape].Tk,
-              .D = 1,
+              .D = gradcheck_kind_has_kink(kind) ? 2 : 1, /* of one column phi(q) would cancel */
               .Dv = 1},
-        .kind = attn_kinds[level(choice, KIND)],
+        .kind = kind,
         .way = ATTN_WAY_STREAMING,
         .scale = (attn_real)gradcheck_scales[level(choice, SCALE)],
         .log_length = level(choice, SCALE) == GRADCHECK_LOG_LENGTH,

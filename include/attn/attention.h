@@ -12,12 +12,14 @@
  *           S = c tanh(S / c)                with a soft cap c, before any mask
  *           P = softmax(S + bias)            over the keys the query may see
  *           O = P V
+ *           P_i = P_i^beta / sum          with adaptive, beta by the entropy of the row:
+ *                                            src/attention/adaptive.c
  * Backward  dV += P^T dO    dP = dO V^T    dS = P (dP - rowsum(P dP))
  *           and through cap and score into dq, dk and the kind's weights;
  *           dbias += dS summed over what shares a bias
  * Source    Vaswani et al. 2017, eq. 1; Bahdanau et al. 2015; Luong et al.
  *           2015; Ainslie et al. 2023 (grouped queries); Chiang & Cholak 2022
- *           (log_length).
+ *           (log_length); Velickovic et al. 2024 (adaptive).
  *
  * A query that sees no key gets o exactly 0 and gives exactly 0 to every
  * gradient, as long as q, d_o and what others see are finite; of one that sees a single key, ln 1 = 0
@@ -30,7 +32,16 @@
  * order of its own. It is the faster one. Additive scores, no product of Q and
  * K, have the plain way only. Whether it keeps them is settled by the sizes
  * that struct attn_saved is made for, and shows in the last bits; with a soft cap
- * it never does. */
+ * it never does.
+ *
+ * Kinds without a softmax, linear and linear-identity, go by a running state in
+ * both ways, O(T D Dv) time and O(D Dv) memory beside inputs and O(Tq) (windows and
+ * keep: by pairs, T times the window); the plain way then writes their effective
+ * weights into P. linear: P_ij = phi(q_i) . phi(k_j) / sum, a distribution as that
+ * of a softmax; lse is the logarithm of the sum. linear-identity: P = scale Q K^T,
+ * coefficients of any sign that do not sum to 1; lse is 0. They take keep and all
+ * that spans can say; no soft cap, bias, slopes, log_length or adaptive, and linear
+ * no scale. */
 #ifndef ATTN_ATTENTION_H
 #define ATTN_ATTENTION_H
 
@@ -68,6 +79,7 @@ struct attn_attention {
     attn_real scale;              /* 0: the kind's own default */
     attn_real softcap;            /* 0: none */
     bool log_length;              /* scores of a query that may see n keys: times ln n, too */
+    bool adaptive; /* forward only: a temperature by the entropy of each row; the plain way */
     struct attn_mask mask;
     struct attn_stride q, k, v, o;
     enum attn_way way;
@@ -83,6 +95,10 @@ extern const struct attn_kind *const attn_kinds[];        /* "dot" first; ends i
 const struct attn_kind *attn_kind_find(const char *name); /* NULL: no such name */
 const char *attn_kind_name(const struct attn_kind *kind);
 const char *attn_kind_formula(const struct attn_kind *kind);
+
+/* Whether rows of P are weights that sum to 1; else coefficients of any sign and sum, of
+ * which entropy and the like say nothing. */
+bool attn_kind_is_distribution(const struct attn_kind *kind);
 
 /* Learned weights of the kind, for all H heads; 0 for dot. Weights are
  * (H, attn_kind_weights / H), documented in each kind_NAME.c. */
@@ -117,7 +133,8 @@ void attn_attention_forward(attn_real *o, struct attn_saved *saved, const attn_r
                             const attn_real *k, const attn_real *v, const attn_real *weights,
                             const struct attn_attention *a);
 
-/* For the o of forward, unchanged: the streaming way reads it again.
+/* For the o of forward, unchanged: the streaming way and kinds without a softmax read it
+ * again.
  * Gradients are added to; dweights (as weights) and dbias (as mask.bias) may
  * be NULL: not wanted. dq has the strides of q, and so on. */
 struct attn_attention_grads {

@@ -90,7 +90,7 @@ struct attn_finding {
 int attn_diagnose(struct attn_finding *finding, const struct attn_run_facts *run);
 
 /* How different two heads look: sum |p_j - p'_j| / 2 of a row, from 0 to 1, the mean over the
- * rows that count and see two keys or more; NAN where there is none. */
+ * rows that count and see two keys or more; NAN where there is none, and of coefficients. */
 double attn_head_distance(const struct attn_maps *m, int head, int other);
 
 #ifdef __cplusplus

@@ -37,6 +37,10 @@
  * the floor's limit and always holds. One weight that is not finite makes
  * every number of its head NAN.
  *
+ * Of coefficients, which are of any sign and sum (linear-identity), entropy, mass and
+ * scores would say nothing: such rows have argmax_accuracy, where the largest |p| counts,
+ * and progress only.
+ *
  * With sigma^2 = sum_j (s_j - mean s)^2 = n Var(s) and b = exp(-sigma sqrt(n / (n - 1)))
  *     H >= ln(1 + (n - 1) b) + sigma sqrt(n (n - 1)) b / (1 + (n - 1) b),
  * met by one score sigma sqrt((n - 1) / n) above n - 1 equal ones, at
@@ -69,6 +73,7 @@ extern "C" {
 /* The maps of H heads, and what is known of them. Each row's span lies in its Tk keys. */
 struct attn_maps {
     int B, H, Tq, Tk;
+    bool coefficients;            /* rows of p are of any sign and sum: attention.h */
     int offset;                   /* query i stands at i + offset among the keys */
     const attn_real *p;           /* (B, H, Tq, Tk); or NULL, and */
     const float *single;          /* the same in float32, as attention.npy has it */

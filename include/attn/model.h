@@ -71,6 +71,7 @@ struct attn_model {
     int *pooled_targets;           /* (B): when pooled, each sequence has the target */
     unsigned char *pooled_counted; /* of its first position */
     attn_real *pooled_values;      /* (B, outputs) */
+    bool adaptive;   /* evaluation only: attention.h; forward then keeps its weights */
     bool no_weights; /* nobody will ask for attn_model_weights: forward may take a faster way */
     int operations;
     struct attn_operation *operation; /* src/model/operation.h */

@@ -36,6 +36,11 @@ const char *attn_kind_formula(const struct attn_kind *kind)
     return kind->formula;
 }
 
+bool attn_kind_is_distribution(const struct attn_kind *kind)
+{
+    return !kind->coefficients;
+}
+
 size_t attn_kind_weights_per_head(const struct attn_kind *kind, int D)
 {
     return kind->weights ? kind->weights(D) : 0;
@@ -52,7 +57,7 @@ enum { KEPT_BYTES = 32 << 20 };
 enum attn_way attn_attention_way(const struct attn_attention *a)
 {
     if (a->way != ATTN_WAY_CHOOSE) return a->way;
-    return a->no_weights && a->kind->streams ? ATTN_WAY_STREAMING : ATTN_WAY_PLAIN;
+    return a->no_weights && !a->adaptive && a->kind->streams ? ATTN_WAY_STREAMING : ATTN_WAY_PLAIN;
 }
 
 struct attn_stride attn_stride_rows(int T, int H, int D)
@@ -84,6 +89,25 @@ static const char *check_mask(const struct attn_mask *m, struct attn_shape n, st
     return NULL;
 }
 
+/* What acts on scores before a softmax, where there is none. */
+static const char *check_linear(const struct attn_attention *a, struct attn_error *e)
+{
+    const char *what = a->softcap != 0  ? "soft cap"
+                       : a->mask.bias   ? "bias (a mask that hides can be given as keep, boolean)"
+                       : a->mask.slopes ? "slope (alibi)"
+                       : a->log_length  ? "length's logarithm"
+                       : a->adaptive    ? "temperature"
+                                        : NULL;
+
+    if (a->kind->state && what)
+        return attn_fail(e, ATTN_BAD_USAGE, "kind %s has no scores before a softmax: no %s for it",
+                         a->kind->name, what);
+    if (!a->kind->default_scale && a->scale != 0)
+        return attn_fail(e, ATTN_BAD_USAGE, "kind %s takes no scale: it would cancel",
+                         a->kind->name);
+    return NULL;
+}
+
 const char *attn_attention_check(const struct attn_attention *a, struct attn_error *e)
 {
     const struct attn_shape n = a->n;
@@ -103,9 +127,12 @@ const char *attn_attention_check(const struct attn_attention *a, struct attn_err
         return attn_fail(e, ATTN_BAD_INPUT, "head widths %d and %d: expected 1 or more", n.D, n.Dv);
     if (a->way == ATTN_WAY_STREAMING && !a->kind->streams)
         return attn_fail(e, ATTN_BAD_USAGE, "kind %s has no streaming way", a->kind->name);
+    if (a->way == ATTN_WAY_STREAMING && a->adaptive)
+        return attn_fail(e, ATTN_BAD_USAGE, "an adaptive temperature needs the plain way");
     if (!isfinite(a->scale)) return attn_fail(e, ATTN_BAD_USAGE, "scale is not finite");
     if (!(a->softcap >= 0) || isinf(a->softcap))
         return attn_fail(e, ATTN_BAD_USAGE, "soft cap: expected 0 (none) or a positive number");
+    if (check_linear(a, e)) return e->text;
     return check_mask(&a->mask, n, e);
 }
 
@@ -115,7 +142,9 @@ struct attn_room attn_room_take(struct attn_arena *arena, const struct attn_atte
     const size_t Tk = (size_t)n.Tk, map = attn_size_mul((size_t)n.Tq, Tk);
     struct attn_room r = {0};
 
-    if (attn_attention_way(a) == ATTN_WAY_STREAMING) {
+    if (a->kind->state) {
+        r.panel = attn_arena_reals(arena, a->kind->state(n.D, n.Dv));
+    } else if (attn_attention_way(a) == ATTN_WAY_STREAMING) {
         r.panel = attn_arena_reals(arena, attn_stream_room(n.Tq, n.D, n.Dv));
     } else {
         r.dp = attn_arena_reals(arena, map);
@@ -135,7 +164,11 @@ static void take_results(struct attn_saved *s, struct attn_arena *arena,
     const size_t Tq = (size_t)a->n.Tq, map = attn_size_mul(Tq, (size_t)a->n.Tk);
 
     s->lse = attn_arena_reals(arena, attn_size_mul(heads, Tq));
-    if (attn_attention_way(a) == ATTN_WAY_STREAMING) {
+    if (a->kind->state) {
+        s->share = attn_arena_reals(arena, attn_size_mul(heads, Tq));
+        if (attn_attention_way(a) == ATTN_WAY_PLAIN)
+            s->p = attn_arena_reals(arena, attn_size_mul(heads, map));
+    } else if (attn_attention_way(a) == ATTN_WAY_STREAMING) {
         const size_t kept = attn_size_mul(heads, attn_stream_kept(a->n.Tq, a->n.Tk));
         s->shift = attn_arena_reals(arena, attn_size_mul(heads, Tq));
         s->share = attn_arena_reals(arena, attn_size_mul(heads, Tq));

@@ -87,10 +87,8 @@ static void add_results(struct attn_head *head, const struct job *j, int b, int 
     head->lse = saved->lse + row;
     if (saved->p) head->p = saved->p + row * (size_t)n.Tk;
     if (saved->score) head->score = saved->score + row * (size_t)n.Tk;
-    if (saved->shift) {
-        head->shift = saved->shift + row;
-        head->share = saved->share + row;
-    }
+    if (saved->shift) head->shift = saved->shift + row;
+    if (saved->share) head->share = saved->share + row;
     if (saved->kept && j->a->softcap == 0)
         head->kept = saved->kept + index * attn_stream_kept(n.Tq, n.Tk);
 }
@@ -135,6 +133,7 @@ static struct attn_head head_of(const struct job *j, const struct attn_room *roo
         .offset = attn_mask_offset(&a->mask, n.Tq, n.Tk),
         .scale = j->scale,
         .softcap = a->softcap,
+        .adaptive = a->adaptive,
         .dp = room->dp,
         .ds = room->ds,
         .kind = room->kind,
@@ -218,9 +217,15 @@ static inline bool is_sound(const struct attn_attention *a, const struct attn_sa
 
     const bool streams = attn_attention_way(a) == ATTN_WAY_STREAMING;
 
-    return !attn_attention_check(a, &e) && (streams ? saved->shift : saved->p) &&
+    return !attn_attention_check(a, &e) && (streams ? saved->share : saved->p) &&
            attn_threads_count(a->threads) <= saved->rooms &&
            (a->softcap == 0 || saved->score || streams) && (weights || !a->kind->weights);
+}
+
+static attn_real scale_of(const struct attn_attention *a)
+{
+    if (a->scale != 0) return a->scale;
+    return a->kind->default_scale ? a->kind->default_scale(a->n.D) : 1;
 }
 
 static struct job job_of(struct attn_saved *saved, const attn_real *q, const attn_real *k,
@@ -231,7 +236,7 @@ static struct job job_of(struct attn_saved *saved, const attn_real *q, const att
                         .saved = saved,
                         .cut = attn_cut_of(a),
                         .members = a->n.H / a->n.Hkv,
-                        .scale = a->scale != 0 ? a->scale : a->kind->default_scale(a->n.D),
+                        .scale = scale_of(a),
                         .q = q,
                         .k = k,
                         .v = v,
@@ -346,6 +351,7 @@ void attn_attention_backward(const struct attn_attention_grads *g, const attn_re
     const int tasks = j.cut.parts > 1 ? n.B * n.H * j.cut.parts : tasks_of(&j.cut, units);
 
     assert(is_sound(a, saved, weights));
+    assert(!a->adaptive);
     j.d_o = d_o;
     j.g = g;
     if (j.cut.parts > 1) memset(saved->progress, 0, (size_t)tasks * sizeof *saved->progress);

@@ -22,16 +22,18 @@ struct attn_head {
     const struct attn_span *span; /* (Tq) */
     int lo, hi;                   /* keys outside are seen by no query and must not be read */
     int offset;                   /* query i stands at key i + offset */
-    const unsigned char *keep;    /* (Tq, Tk) or NULL */
-    const attn_real *bias;        /* (Tq, Tk) or NULL */
+    bool adaptive;
+    const unsigned char *keep; /* (Tq, Tk) or NULL */
+    const attn_real *bias;     /* (Tq, Tk) or NULL */
     attn_real slope;
     attn_real scale, softcap;
-    const attn_real *stretch;  /* (Tq): scores of a row times this, before the cap; NULL: 1 */
-    const attn_real *weights;  /* this head's */
-    attn_real *dp, *ds, *kind; /* room */
-    attn_real *panel;          /* room of the streaming way; then p, score, dp and ds are NULL */
-    attn_real *kept;           /* its e^(S - shift), all blocks; NULL: computed again */
-    attn_real *shift, *share;  /* (Tq): its maximum and 1 / sum of each row */
+    const attn_real *stretch;       /* (Tq): scores of a row times this, before the cap; NULL: 1 */
+    const attn_real *weights;       /* this head's */
+    attn_real *dp, *ds, *kind;      /* room */
+    attn_real *panel;               /* room of the streaming way; then p, score, dp and ds are NULL,
+                                       but for kinds with a state */
+    attn_real *kept;                /* its e^(S - shift), all blocks; NULL: computed again */
+    attn_real *shift, *share;       /* (Tq): its maximum and 1 / sum of each row */
     const struct attn_block *block; /* its queries in blocks; */
     int first, end;                 /* those to work on now */
 };
@@ -53,11 +55,17 @@ struct attn_head_grad {
 
 struct attn_kind {
     const char *name, *formula;
-    attn_real (*default_scale)(int D);
+    attn_real (*default_scale)(int D);     /* NULL: a scale means nothing to it */
     size_t (*weights)(int D);              /* learned reals per head; NULL: none */
     size_t (*room)(int Tq, int Tk, int D); /* reals of h->kind; NULL: none */
-    bool streams;  /* forward and backward also do without P: h->panel is there, h->p is not */
-    bool in_parts; /* then also on some blocks of queries alone */
+    bool streams;      /* forward and backward also do without P: h->panel is there, h->p is not */
+    bool product;      /* scores are Q K^T, or Q M K^T with its weights M */
+    bool coefficients; /* rows of P are of any sign and sum */
+    bool in_parts;     /* then also on some blocks of queries alone */
+    /* Reals of h->panel, which is there in both ways, where there is no softmax and so no
+     * score to cap, to bias or to stretch; h->o and h->share are read by backward, and h->p
+     * is only written. NULL: there is a softmax. */
+    size_t (*state)(int D, int Dv);
     void (*forward)(const struct attn_head *h);
     void (*backward)(const struct attn_head *h, const struct attn_head_grad *g);
 };
@@ -73,6 +81,9 @@ void attn_weigh_forward(const struct attn_head *h);
 /* Adds to dv and dbias; returns ds = dL/d(raw score) (Tq, Tk), 0 where a key is
  * not seen; it lies in h->ds. */
 const attn_real *attn_weigh_backward(const struct attn_head *h, const struct attn_head_grad *g);
+
+/* A row of P with its log-sum-exp, at a temperature by its entropy (adaptive.c). */
+void attn_adapt_row(attn_real *p, attn_real *lse, struct attn_span span);
 
 /* The streaming way for scale Q K^T (streaming.c), on the blocks first .. end-1. */
 size_t attn_stream_room(int Tq, int D, int Dv); /* reals of h->panel */

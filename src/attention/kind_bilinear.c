@@ -95,6 +95,7 @@ const struct attn_kind attn_kind_bilinear = {
     .weights = weights,
     .room = room,
     .streams = true,
+    .product = true,
     .forward = forward,
     .backward = backward,
 };

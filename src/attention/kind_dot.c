@@ -66,6 +66,7 @@ const struct attn_kind attn_kind_dot = {
     .formula = "S = scale Q K^T, scale = 1/sqrt(D)",
     .default_scale = attn_scale_by_width,
     .streams = true,
+    .product = true,
     .in_parts = true,
     .forward = forward,
     .backward = backward,

@@ -3,3 +3,5 @@
 KIND(dot)
 KIND(additive)
 KIND(bilinear)
+KIND(linear)
+KIND(linear_identity)

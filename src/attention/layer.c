@@ -27,8 +27,12 @@ static bool fits(int a, int b)
 
 const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e)
 {
+    static const attn_real some_slope = 0;
     const struct attn_shape n = layer->core.n;
-    const char *wrong = attn_attention_check(&layer->core, e);
+    struct attn_attention core = layer->core;
+
+    if (layer->position && layer->position->slopes) core.mask.slopes = &some_slope;
+    const char *wrong = attn_attention_check(&core, e);
 
     if (wrong) return wrong;
     if (layer->C < 1 || layer->Cy < 1 || layer->Co < 1)

@@ -61,6 +61,8 @@ void attn_weigh_forward(const struct attn_head *h)
         mask_row(h, h->p + row, i);
     }
     attn_softmax_forward(h->p, h->lse, h->p, h->span, h->Tq, h->Tk);
+    for (int i = 0; h->adaptive && i < h->Tq; i++)
+        attn_adapt_row(h->p + (size_t)i * (size_t)h->Tk, &h->lse[i], h->span[i]);
     attn_gemm(&(struct attn_gemm){.M = h->Tq,
                                   .N = h->Dv,
                                   .K = h->hi - h->lo,

@@ -25,7 +25,7 @@ static bool has_spectrum(const struct attn_trainer *t)
 {
     const int C = t->settings.model.width, D = shape_of(t).D;
 
-    return attn_kind_find(t->settings.model.kind)->streams && (C < D ? C : D) <= LARGEST_SPECTRUM;
+    return attn_kind_find(t->settings.model.kind)->product && (C < D ? C : D) <= LARGEST_SPECTRUM;
 }
 
 void attn_heads_place(struct attn_trainer *t, struct attn_arena *arena)
@@ -182,6 +182,7 @@ static void measure_head(void *context, int index, int worker)
 
 void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b)
 {
+    const struct attn_kind *kind = attn_kind_find(t->settings.model.kind);
     const int H = t->settings.model.heads;
 
     attn_heads_spans(t->room->span, t, b);
@@ -193,6 +194,7 @@ void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b)
                                        .H = H,
                                        .Tq = b->T,
                                        .Tk = b->T,
+                                       .coefficients = !attn_kind_is_distribution(kind),
                                        .p = attn_model_weights(&t->model, l),
                                        .lse = attn_model_lse(&t->model, l),
                                        .span = t->room->span,

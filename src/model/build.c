@@ -180,7 +180,7 @@ double attn_model_scale(const struct attn_model_settings *s)
     return attn_scaling_scale(by, s->scale, attn_model_head_width(s));
 }
 
-static struct attn_layer layer_settings(const struct attn_model *m)
+struct attn_layer attn_model_layer(const struct attn_model *m)
 {
     const struct attn_model_settings *s = &m->settings;
     const int D = attn_model_head_width(s);
@@ -276,7 +276,7 @@ static struct attn_signal add_attention(struct builder *b, struct attn_signal in
 {
     struct attn_operation *o = add_operation(b, &attn_op_attention, in, b->m->settings.width);
 
-    o->layer = layer_settings(b->m);
+    o->layer = attn_model_layer(b->m);
     add_attention_weights(b, o, layer);
     o->saved = attn_layer_take(b->arena, &o->layer);
     o->with_weights = o->saved.core;

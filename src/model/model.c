@@ -60,6 +60,15 @@ static bool is_held(double x)
     return isfinite(narrow) && (narrow != 0 || x == 0);
 }
 
+/* What the kind of attention refuses. */
+static const char *check_layer(const struct attn_model_settings *s, struct attn_error *e)
+{
+    const struct attn_model one = {.settings = *s, .B = 1, .T = 1};
+    struct attn_layer layer = attn_model_layer(&one);
+
+    return attn_layer_ready(&layer, e);
+}
+
 const char *attn_model_check(const struct attn_model_settings *s, struct attn_error *e)
 {
     const char *wrong = check_names(s, e);
@@ -85,7 +94,7 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
         return attn_fail(e, ATTN_BAD_USAGE,
                          "softcap: expected 0 (none) or a positive number that a %s can hold",
                          attn_precision);
-    return NULL;
+    return check_layer(s, e);
 }
 
 void attn_model_place(struct attn_model *m, struct attn_arena *arena,
@@ -204,7 +213,8 @@ struct attn_loss attn_model_forward(struct attn_model *m, const struct attn_batc
 
     assert(b->B <= m->B && b->T <= m->T);
     for (int i = 0; i < m->operations; i++) {
-        m->operation[i].layer.core.no_weights = m->no_weights;
+        m->operation[i].layer.core.no_weights = m->no_weights && !m->adaptive;
+        m->operation[i].layer.core.adaptive = m->adaptive;
         m->operation[i].type->forward(&m->operation[i], b);
     }
     if (m->settings.pool) gather_pooled(m, b);

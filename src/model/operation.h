@@ -41,6 +41,8 @@ struct attn_operation {
 extern const struct attn_operation_type attn_op_embed, attn_op_code, attn_op_norm,
     attn_op_attention, attn_op_linear, attn_op_activation, attn_op_residual, attn_op_pool;
 
+/* The attention layer that all layers of the model are like. */
+struct attn_layer attn_model_layer(const struct attn_model *m);
 int attn_model_head_width(const struct attn_model_settings *s);
 double attn_model_scale(const struct attn_model_settings *s); /* for attn_attention */
 

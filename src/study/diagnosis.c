@@ -388,5 +388,5 @@ double attn_head_distance(const struct attn_maps *m, int head, int other)
                        2;
             rows++;
         }
-    return rows ? sum / (double)rows : (double)NAN;
+    return rows && !m->coefficients ? sum / (double)rows : (double)NAN;
 }

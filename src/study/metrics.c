@@ -45,6 +45,7 @@ static double *place(struct attn_head_metrics *m, const struct attn_metric *metr
 struct row {
     const attn_real *p;
     const float *single;
+    bool coefficients;
     int at; /* the query's place among the keys */
     int lo, hi, Tk;
     const unsigned char *right;
@@ -61,6 +62,14 @@ static double weight(const struct row *r, int j)
     return r->p ? (double)r->p[j] : (double)r->single[j];
 }
 
+/* What makes one weight larger than another. */
+static double strength(const struct row *r, int j)
+{
+    const double w = weight(r, j);
+
+    return r->coefficients ? fabs(w) : w;
+}
+
 /* Once through the row, for what all the rest starts from. */
 static void gather(struct row *r)
 {
@@ -68,7 +77,7 @@ static void gather(struct row *r)
 
     r->top = -1;
     for (int j = r->lo; j < r->hi; j++) {
-        const double w = weight(r, j);
+        const double w = strength(r, j);
         r->total += fabs(w);
         r->squares += w * w;
         if (w > largest) {
@@ -87,7 +96,11 @@ static struct row row_of(const struct attn_maps *m, int b, int h, int i)
     const size_t stride = m->stride ? m->stride : (size_t)m->H * map;
     const size_t query = (size_t)b * Tq + (size_t)i;
     const size_t at = (size_t)b * stride + (size_t)h * map + (size_t)i * Tk;
-    struct row r = {.at = i + m->offset, .hi = m->Tk, .Tk = m->Tk, .lse = NOT_KNOWN};
+    struct row r = {.coefficients = m->coefficients,
+                    .at = i + m->offset,
+                    .hi = m->Tk,
+                    .Tk = m->Tk,
+                    .lse = NOT_KNOWN};
 
     if (m->p)
         r.p = m->p + at;
@@ -206,7 +219,7 @@ static double add_target(struct attn_head_metrics *x, const struct row *r)
         any = true;
     }
     if (!any) return 0;
-    x->target_mass = mass;
+    if (!r->coefficients) x->target_mass = mass;
     x->argmax_accuracy = r->top >= 0 && r->right[r->top];
     x->progress = wanted / r->total;
     return wanted;
@@ -224,7 +237,7 @@ static double measure(struct attn_head_metrics *x, const struct row *r)
 {
     const double wanted = add_target(x, r);
 
-    if (r->hi - r->lo < 2 || r->total == 0) return wanted;
+    if (r->hi - r->lo < 2 || r->total == 0 || r->coefficients) return wanted;
     x->participation = 1 / r->squares;
     x->max_weight = weight(r, r->top);
     x->margin = x->max_weight - r->second;

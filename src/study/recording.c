@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attn/attention.h"
 #include "attn/file.h"
 #include "attn/memory.h"
 #include "attn/npy_append.h"
@@ -297,11 +298,14 @@ struct attn_maps attn_recording_maps(const struct attn_recording *r, int frame, 
 {
     const size_t map = (size_t)r->T * (size_t)r->T, heads = (size_t)r->H * map;
     const size_t sequence = (size_t)r->L * heads;
+    const struct attn_json *name = attn_json_member(r->config, "kind");
+    const struct attn_kind *kind = name && name->text ? attn_kind_find(name->text) : NULL;
 
     return (struct attn_maps){.B = r->B,
                               .H = r->H,
                               .Tq = r->T,
                               .Tk = r->T,
+                              .coefficients = kind && !attn_kind_is_distribution(kind),
                               .single = r->maps + (size_t)frame * (size_t)r->B * sequence +
                                         (size_t)layer * heads,
                               .stride = sequence,
