@@ -17,11 +17,11 @@ static int count_tasks(void)
 START_TEST(test_list)
 {
     ck_assert_str_eq(attn_tasks[0]->name, "recall");
-    ck_assert_int_ge(count_tasks(), 6);
+    ck_assert_int_ge(count_tasks(), 12);
     for (int i = 0; attn_tasks[i]; i++) {
         ck_assert_ptr_eq(attn_task_find(attn_tasks[i]->name), attn_tasks[i]);
-        ck_assert(attn_tasks[i]->summary[0] && attn_tasks[i]->open && attn_tasks[i]->fill &&
-                  attn_tasks[i]->label);
+        ck_assert(attn_tasks[i]->summary[0] && attn_tasks[i]->open && attn_tasks[i]->fill);
+        ck_assert_int_eq(!attn_tasks[i]->label, !!attn_tasks[i]->label_inputs);
     }
     ck_assert_ptr_null(attn_task_find("recal"));
     ck_assert_ptr_null(attn_task_find(""));
@@ -60,15 +60,31 @@ static struct attn_dataset open_default(int task)
     return open_dataset(attn_tasks[task], &options);
 }
 
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names;
+}
+
 START_TEST(test_sizes)
 {
+    const char *const causal[] = {"text", "window-sum", "backcopy", "induction", NULL};
+    const char *const nothing_right[] = {"text", "regression", NULL};
+    const char *const reals[] = {"max", "regression", NULL};
+    const char *const real_targets[] = {"regression", NULL};
     struct attn_dataset d = open_default(_i);
+    const char *name = d.task->name;
 
     ck_assert_ptr_eq(d.task, attn_tasks[_i]);
-    ck_assert(d.T > 0 && d.fields > 0 && d.vocabulary > 0 && d.outputs > 0);
-    ck_assert_int_eq(isnan(d.unigram_loss), strcmp(d.task->name, "text") != 0);
-    ck_assert_int_eq(d.causal, strcmp(d.task->name, "text") == 0);
-    ck_assert_int_eq(d.has_right, strcmp(d.task->name, "text") != 0);
+    ck_assert(d.T > 0 && d.outputs > 0);
+    ck_assert_int_eq(d.eval_T, d.T);
+    ck_assert_int_eq(d.fields == 0 && d.vocabulary == 0, is_among(name, reals));
+    ck_assert_int_eq(d.features > 0, is_among(name, reals));
+    ck_assert_int_eq(!!d.task->label_inputs, is_among(name, reals));
+    ck_assert_int_eq(d.regression, is_among(name, real_targets));
+    ck_assert_int_eq(isnan(d.unigram_loss), strcmp(name, "text") != 0);
+    ck_assert_int_eq(d.causal, is_among(name, causal));
+    ck_assert_int_eq(d.has_right, !is_among(name, nothing_right));
     attn_dataset_close(&d);
     ck_assert_ptr_null(d.task);
     attn_dataset_close(&d); /* twice does no harm */
@@ -83,9 +99,13 @@ static void expect_alone(const struct attn_dataset *d, const struct attn_batch *
     const struct attn_batch want = attn_batch_part(batch, i, 1);
     struct attn_batch one = new_batch(d, 1);
     struct attn_rng rng = attn_rng_at(seed, stream, step, (uint32_t)i);
+    const size_t T = (size_t)d->T;
 
-    memset(one.right, 0, (size_t)d->T * (size_t)d->T);
-    for (int t = 0; t < d->T; t++) one.targets[t] = ATTN_NO_ID;
+    memset(one.right, 0, T * T);
+    if (one.counted) memset(one.counted, 0, T);
+    if (one.values) memset(one.values, 0, T * (size_t)d->outputs * sizeof *one.values);
+    if (one.inputs) memset(one.inputs, 0, T * (size_t)d->features * sizeof *one.inputs);
+    for (size_t t = 0; one.targets && t < T; t++) one.targets[t] = ATTN_NO_ID;
     d->task->fill(d, &one, stream, i, batch->B, &rng);
     ck_assert_msg(same_batch(&one, &want), "%s: sequence %d alone differs", d->task->name, i);
     free_batch(&one);
@@ -127,12 +147,13 @@ END_TEST
 START_TEST(test_no_sequence)
 {
     struct attn_dataset d = open_default(_i);
-    struct attn_batch b = new_batch(&d, 1);
+    struct attn_batch b = new_batch(&d, 1), untouched = new_batch(&d, 1);
 
     b.B = 0;
-    b.targets[0] = 77;
     attn_dataset_fill(&d, &b, 1, ATTN_STREAM_EVAL, 0);
-    ck_assert_int_eq(b.targets[0], 77);
+    b.B = 1;
+    ck_assert(same_batch(&b, &untouched));
+    free_batch(&untouched);
     free_batch(&b);
     attn_dataset_close(&d);
 }
@@ -174,37 +195,47 @@ static void expect_in_range(int id, int n, bool may_miss, const struct attn_data
         ck_abort_msg("%s: %s %d is not in 0..%d", d->task->name, what, id, n - 1);
 }
 
-/* Only a recall query has no value, and only a recall pair has no target. */
+static void expect_finite(const attn_real *x, int n, const struct attn_dataset *d, const char *what)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i])) ck_abort_msg("%s: %s %d is not finite", d->task->name, what, i);
+}
+
+/* Only what comes second in a token may be missing; which positions have a target is a matter
+ * of the task, but each sequence has one. */
 static void expect_valid(const struct attn_dataset *d, const struct attn_batch *b)
 {
-    const bool recall = strcmp(d->task->name, "recall") == 0;
+    const int F = b->features, out = b->outputs;
 
     for (int s = 0; s < b->B; s++) {
+        int counted = 0;
         ck_assert(b->lengths[s] > 0 && b->lengths[s] <= b->T);
         for (int t = 0; t < b->T; t++) {
             const int row = s * b->T + t;
-            const bool query = recall && t >= d->options.pairs;
 
             for (int f = 0; f < b->fields; f++)
-                expect_in_range(b->tokens[row * b->fields + f], d->vocabulary, query && f == 1, d,
-                                "id");
-            expect_in_range(b->targets[row], d->outputs, recall && !query, d, "target");
+                expect_in_range(b->tokens[row * b->fields + f], d->vocabulary, f > 0, d, "id");
+            if (F) expect_finite(b->inputs + row * F, F, d, "input");
+            if (b->targets) expect_in_range(b->targets[row], d->outputs, true, d, "target");
+            if (b->values) expect_finite(b->values + row * out, out, d, "value");
+            counted += attn_batch_counts(b, (size_t)row);
         }
+        ck_assert_int_gt(counted, 0);
     }
 }
 
-/* A million ids and more: none is outside the vocabulary, and where they are
+/* A million ids and reals, and more: none is outside the vocabulary, and where they are
  * drawn evenly each occurs, so that neither end of the range is cut off. */
 START_TEST(test_ids_in_range)
 {
     struct attn_dataset d = open_default(_i);
     struct attn_batch b = new_batch(&d, 256);
-    const int ids = b.B * d.T * d.fields;
-    long *seen = calloc((size_t)d.vocabulary, sizeof *seen);
+    const int numbers = b.B * d.T * (d.fields + d.features), ids = b.B * d.T * d.fields;
+    long *seen = calloc((size_t)d.vocabulary + 1, sizeof *seen);
     uint32_t step = 0;
 
     ck_assert_ptr_nonnull(seen);
-    for (long drawn = 0; drawn < 1000000; drawn += ids, step++) {
+    for (long drawn = 0; drawn < 1000000; drawn += numbers, step++) {
         attn_dataset_fill(&d, &b, 3, step % 2 ? ATTN_STREAM_TRAIN : ATTN_STREAM_EVAL, step);
         expect_valid(&d, &b);
         for (int i = 0; i < ids; i++)
@@ -228,13 +259,13 @@ START_TEST(test_labels)
         char label[64], few[4];
 
         memset(label, 'x', sizeof label);
-        attn_dataset_label(&d, b.tokens + row * b.fields, label, sizeof label);
+        attn_dataset_label_row(&d, &b, (size_t)row, label, sizeof label);
         ck_assert_uint_gt(strnlen(label, sizeof label), 0);
         ck_assert_uint_lt(strnlen(label, sizeof label), sizeof label);
-        attn_dataset_label(&d, b.tokens + row * b.fields, few, sizeof few);
+        attn_dataset_label_row(&d, &b, (size_t)row, few, sizeof few);
         ck_assert_uint_le(strlen(few), 3);
         ck_assert_int_eq(strncmp(few, label, strlen(few)), 0);
-        attn_dataset_label(&d, b.tokens + row * b.fields, few, 1);
+        attn_dataset_label_row(&d, &b, (size_t)row, few, 1);
         ck_assert_str_eq(few, "");
     }
     free_batch(&b);
@@ -293,6 +324,26 @@ static const struct {
     {"text",
      {.length = 4, .vocabulary = -1, .data = "data/sentences.txt"},
      "--vocabulary -1: expected 0 to"},
+    {"window-sum", {.length = 0, .symbols = 16, .window = 2}, "--length 0: expected 1 to"},
+    {"window-sum", {.length = 3, .symbols = 0, .window = 2}, "--symbols 0: expected 1 to"},
+    {"window-sum", {.length = 3, .symbols = 16, .window = 4}, "--window 4: expected 1 to 3"},
+    {"window-sum", {.length = 3, .symbols = 16, .window = 0}, "--window 0: expected 1 to 3"},
+    {"first", {.length = 0}, "--length 0: expected 1 to"},
+    {"first", {.length = 10, .eval_length = -1}, "--eval-length -1: expected 0 to"},
+    {"max", {.length = -1, .symbols = 10}, "--length -1: expected 1 to"},
+    {"max", {.length = 16, .symbols = 0}, "--symbols 0: expected 1 to"},
+    {"max", {.length = 16, .symbols = 3, .eval_length = -2}, "--eval-length -2: expected 0 to"},
+    {"backcopy", {.length = 0, .symbols = 16}, "--length 0: expected 1 to"},
+    {"backcopy", {.length = 8, .symbols = 1025}, "--symbols 1025: expected 1 to 1024"},
+    {"backcopy", {.length = 8, .symbols = 5, .triggers = 5}, "--triggers 5: expected 0 to 4"},
+    {"backcopy", {.length = 8, .symbols = 5, .triggers = -1}, "--triggers -1: expected 0 to 4"},
+    {"induction", {.length = 7, .symbols = 32}, "--length 7: expected 8 to"},
+    {"induction",
+     {.length = 32, .symbols = 23},
+     "--symbols 23: a sequence of 32 tokens has up to "
+     "24 different ones"},
+    {"regression", {.pairs = 0, .dimension = 5}, "--pairs 0: expected 1 to"},
+    {"regression", {.pairs = 20, .dimension = 0}, "--dimension 0: expected 1 to 4096"},
 };
 
 START_TEST(test_refused)

@@ -13,9 +13,14 @@ struct attn_task_options default_options(const struct attn_task *task);
 struct attn_dataset open_dataset(const struct attn_task *task,
                                  const struct attn_task_options *options);
 
-/* A batch of B sequences for d, in memory that holds arbitrary bytes. */
+/* A batch of B training sequences for d, or of another stream's, in memory that holds
+ * arbitrary bytes. */
 struct attn_batch new_batch(const struct attn_dataset *d, int B);
+struct attn_batch new_batch_of(const struct attn_dataset *d, int B, enum attn_stream stream);
 void free_batch(struct attn_batch *b);
+
+/* Whether counts of n cases fit a uniform draw of them: fails the test if they do not. */
+void expect_uniform(const long *count, int n, const char *what);
 
 /* Whether both hold the same bits. */
 bool same_batch(const struct attn_batch *a, const struct attn_batch *b);

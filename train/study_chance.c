@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "attn/embedding.h"
 #include "attn/file.h"
 #include "attn/memory.h"
 #include "attn/settings.h"
@@ -20,27 +19,53 @@ static double entropy(const long *count, int n)
     return total > 0 ? h : (double)NAN;
 }
 
-/* The evaluation set is drawn again, a sequence at a time: its targets are no file of the run. */
-static double count_targets(const struct attn_settings *s, const struct attn_dataset *d)
+static double entropy_of_classes(const struct attn_batch *b, int classes)
+{
+    long *count = attn_alloc((size_t)classes, sizeof *count);
+    double loss = (double)NAN;
+
+    for (size_t i = 0; count && i < (size_t)b->B * (size_t)b->T; i++)
+        if (attn_batch_counts(b, i)) count[b->targets[i]]++;
+    if (count) loss = entropy(count, classes);
+    attn_free(count);
+    return loss;
+}
+
+/* The mean square around the mean, of each output for itself. */
+static double variance_of_values(const struct attn_batch *b)
+{
+    double variance = 0;
+
+    for (int c = 0; c < b->outputs; c++) {
+        double n = 0, mean = 0, squares = 0;
+        for (size_t i = 0; i < (size_t)b->B * (size_t)b->T; i++) {
+            if (!attn_batch_counts(b, i)) continue;
+            const double off = (double)b->values[i * (size_t)b->outputs + (size_t)c] - mean;
+            n++;
+            mean += off / n;
+            squares += off * off * (n - 1) / n;
+        }
+        variance += squares / n / b->outputs;
+    }
+    return variance;
+}
+
+/* The evaluation set is drawn again: its targets are no file of the run. */
+static double loss_of_targets(const struct attn_settings *s, const struct attn_dataset *d)
 {
     struct attn_arena arena = {0};
     struct attn_batch b;
-    double loss = (double)NAN;
-    long *count = attn_alloc((size_t)d->outputs, sizeof *count);
+    double loss;
     void *block;
 
-    attn_batch_take(&arena, s->eval_size, d->T, d->fields, 0, 0);
+    attn_dataset_batch(d, &arena, s->eval_size, ATTN_STREAM_EVAL);
     block = attn_alloc(arena.used, 1);
-    if (count && block) {
-        arena = (struct attn_arena){.base = block};
-        b = attn_batch_take(&arena, s->eval_size, d->T, d->fields, 0, 0);
-        attn_dataset_fill(d, &b, (uint64_t)s->seed, ATTN_STREAM_EVAL, 0);
-        for (int i = 0; i < b.B * b.T; i++)
-            if (b.targets[i] != ATTN_NO_ID) count[b.targets[i]]++;
-        loss = entropy(count, d->outputs);
-    }
+    if (!block) return (double)NAN;
+    arena = (struct attn_arena){.base = block};
+    b = attn_dataset_batch(d, &arena, s->eval_size, ATTN_STREAM_EVAL);
+    attn_dataset_fill(d, &b, (uint64_t)s->seed, ATTN_STREAM_EVAL, 0);
+    loss = d->regression ? variance_of_values(&b) : entropy_of_classes(&b, d->outputs);
     attn_free(block);
-    attn_free(count);
     return loss;
 }
 
@@ -68,7 +93,7 @@ double study_chance_loss(const struct study *study)
     if (attn_json_number(attn_json_member(study->run.result, "unigram_loss"), &loss)) return loss;
     if (!read_settings(&s, study) || s.data[0]) return (double)NAN;
     if (attn_dataset_open(&d, attn_task_find(s.task), &s.options, &e)) return (double)NAN;
-    loss = count_targets(&s, &d);
+    loss = loss_of_targets(&s, &d);
     attn_dataset_close(&d);
     return loss;
 }

@@ -17,8 +17,8 @@ ATTN_MUST_CHECK const char *study_diagnose(struct study_diagnosis *d, const stru
                                            struct attn_error *e);
 void study_diagnosis_free(struct study_diagnosis *d);
 
-/* The loss of the best answer that does not look at the input: the entropy of the targets, by
- * counts in the evaluation set; of a text as its result tells. NAN: not known. */
+/* The loss of the best answer that does not look at the input: the entropy of the targets (of
+ * reals their variance) in the evaluation set; of a text as its result tells. NAN: not known. */
 double study_chance_loss(const struct study *s);
 
 #endif

@@ -15,7 +15,7 @@ void train_show_scores(const struct attn_run *run)
 
     fprintf(stderr, "held-out loss %.4f", s->loss);
     if (isfinite(unigram)) fprintf(stderr, " (unigram %.4f)", unigram);
-    fprintf(stderr, ", accuracy %.4f", s->accuracy);
+    if (isfinite(s->accuracy)) fprintf(stderr, ", accuracy %.4f", s->accuracy);
     if (isfinite(s->target_mass))
         fprintf(stderr, ", target mass %.4f (layer %d, head %d)", s->target_mass, s->layer,
                 s->head);
@@ -33,7 +33,7 @@ static void print_labels(char label[MOST_SHOWN][LABEL], const char *labels[MOST_
     const struct attn_batch *b = &t->probe;
 
     for (int i = 0; i < n; i++) {
-        attn_dataset_label(&t->data, b->tokens + (first + i) * b->fields, label[i], LABEL);
+        attn_dataset_label_row(&t->data, b, (size_t)(first + i), label[i], LABEL);
         labels[i] = label[i];
     }
 }

@@ -7,6 +7,7 @@
 #define ATTN_BATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "attn/memory.h"
 #include "attn/real.h"
@@ -30,6 +31,9 @@ struct attn_batch {
 /* A batch for up to B x T; outputs is 0 for classes. b->B and b->T are set to the largest. */
 struct attn_batch attn_batch_take(struct attn_arena *arena, int B, int T, int fields, int features,
                                   int outputs);
+
+/* Whether row r of B x T has a target. */
+bool attn_batch_counts(const struct attn_batch *b, size_t r);
 
 /* The same batch seen as its sequences first .. first + count - 1. */
 struct attn_batch attn_batch_part(const struct attn_batch *b, int first, int count);

@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* What an evaluation set says. target_mass is that of the best layer and head;
- * NAN (and layer, head 0) where no target is known. entropy is normalized, the
+/* What an evaluation set says. accuracy is NAN where targets are reals. target_mass is that of the
+ * best layer and head; NAN (and layer, head 0) where no target is known. entropy is normalized, the
  * mean over layers and heads; NAN where no query has a choice. */
 struct attn_scores {
     double loss, accuracy, target_mass, entropy;
@@ -41,6 +41,8 @@ struct attn_trainer {
     struct attn_settings settings;
     struct attn_dataset data;
     struct attn_model model;
+    struct attn_model longer; /* of the same weights, where evaluation has another length;
+                               * else none: count 0 */
     const struct attn_optimizer *optimizer;
     const struct attn_schedule *schedule;
     attn_real *moment[2];          /* as long as model.w; NULL where the optimizer has none */

@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "attn/embedding.h"
 #include "run_files.h"
 #include "trainer_heads.h"
 
@@ -48,12 +47,12 @@ static void add_position(struct attn_text *text, const struct attn_trainer *t, i
     const struct attn_span seen = t->room->span[position];
     char label[64];
 
-    attn_dataset_label(&t->data, b->tokens + row * (size_t)b->fields, label, sizeof label);
+    attn_dataset_label_row(&t->data, b, row, label, sizeof label);
     attn_text_print(text, "%d\t%d\t", sequence, position);
     add_token(text, label);
     attn_text_print(text, "\t");
     add_right(text, b->right + row * (size_t)b->T, b->T);
-    attn_text_print(text, "\t%d\t%d\t%d\n", seen.lo, seen.hi, b->targets[row] != ATTN_NO_ID);
+    attn_text_print(text, "\t%d\t%d\t%d\n", seen.lo, seen.hi, attn_batch_counts(b, row));
 }
 
 const char *attn_run_write_probe(const struct attn_run *run, struct attn_error *e)

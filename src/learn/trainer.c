@@ -6,6 +6,7 @@
 #include "attn/clip.h"
 #include "attn/embedding.h"
 #include "attn/file.h"
+#include "attn/position.h"
 #include "trainer_heads.h"
 
 enum { LARGEST_FILE = 1 << 30 };
@@ -46,22 +47,35 @@ static const char *open_task(struct attn_trainer *t, const char *data_path, stru
     if (wrong) return wrong;
     s->model.vocabulary = t->data.vocabulary;
     s->model.fields = t->data.fields;
+    s->model.features = t->data.features;
     s->model.outputs = t->data.outputs;
+    s->model.regression = t->data.regression;
     return NULL;
+}
+
+/* Evaluation takes so many sequences at once that they have no more weights than a step has. */
+static int longer_batch(const struct attn_trainer *t)
+{
+    const double T = t->data.T, eval_T = t->data.eval_T;
+    const double most = t->settings.batch * (T * T) / (eval_T * eval_T);
+
+    return most < 1 ? 1 : most < t->settings.eval_size ? (int)most : t->settings.eval_size;
 }
 
 /* Everything in one block: measured first, then placed. */
 static void place(struct attn_trainer *t, struct attn_arena *arena, struct attn_threads *threads)
 {
     const struct attn_settings *s = &t->settings;
-    const int T = t->data.T, fields = t->data.fields;
+    const int T = t->data.T, eval_T = t->data.eval_T;
 
     attn_model_place(&t->model, arena, &s->model, threads, s->batch, T);
+    if (eval_T != T)
+        attn_model_place(&t->longer, arena, &s->model, threads, longer_batch(t), eval_T);
     for (int i = 0; i < t->optimizer->moments; i++)
         t->moment[i] = attn_arena_reals(arena, t->model.count);
-    t->batch = attn_batch_take(arena, s->batch, T, fields, 0, 0);
-    t->evaluation = attn_batch_take(arena, s->eval_size, T, fields, 0, 0);
-    t->probe = attn_batch_take(arena, s->probes, T, fields, 0, 0);
+    t->batch = attn_dataset_batch(&t->data, arena, s->batch, ATTN_STREAM_TRAIN);
+    t->evaluation = attn_dataset_batch(&t->data, arena, s->eval_size, ATTN_STREAM_EVAL);
+    t->probe = attn_dataset_batch(&t->data, arena, s->probes, ATTN_STREAM_PROBE);
     attn_heads_place(t, arena);
 }
 
@@ -75,6 +89,10 @@ static const char *build(struct attn_trainer *t, struct attn_threads *threads, s
         return attn_fail(e, ATTN_BAD_USAGE,
                          "task %s: expected --causal yes: it predicts the next token",
                          t->settings.task);
+    if (t->data.eval_T != t->data.T && attn_position_find(t->settings.model.position)->learned)
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "--position %s: has learned nothing about places beyond --length",
+                         t->settings.model.position);
     place(t, &arena, threads);
     t->block = attn_alloc(arena.used, 1);
     if (!t->block) return attn_fail_memory(e, "model and batches");
@@ -150,49 +168,60 @@ static int strongest(const attn_real *x, int n)
     return best;
 }
 
-static long count_right(const struct attn_trainer *t, const struct attn_batch *b)
+static long count_right(const struct attn_model *m, const struct attn_batch *b)
 {
-    const int outputs = t->settings.model.outputs;
-    const attn_real *row = attn_model_output(&t->model);
+    const int outputs = m->settings.outputs;
+    const attn_real *row = attn_model_output(m);
     long right = 0;
 
-    for (int r = 0; r < b->B * b->T; r++, row += outputs)
+    for (int r = 0; b->targets && r < b->B * b->T; r++, row += outputs)
         if (b->targets[r] != ATTN_NO_ID) right += strongest(row, outputs) == b->targets[r];
     return right;
 }
 
 /* The sequences first .. of a set that fit the model at once. */
-static struct attn_batch chunk(const struct attn_trainer *t, const struct attn_batch *set,
-                               int first)
+static struct attn_batch chunk(const struct attn_model *m, const struct attn_batch *set, int first)
 {
     const int left = set->B - first;
 
-    return attn_batch_part(set, first, left < t->model.B ? left : t->model.B);
+    return attn_batch_part(set, first, left < m->B ? left : m->B);
+}
+
+/* The model that takes the evaluation set, with the weights of now. */
+static struct attn_model *evaluator(struct attn_trainer *t)
+{
+    struct attn_model *const m = t->longer.count ? &t->longer : &t->model;
+
+    if (m != &t->model) memcpy(m->w, t->model.w, m->count * sizeof *m->w);
+    m->no_weights = false;
+    return m;
 }
 
 struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
 {
     const size_t heads = (size_t)t->settings.model.layers * (size_t)t->settings.model.heads;
+    struct attn_model *const m = evaluator(t);
     struct attn_scores scores = {0};
     struct attn_loss loss = {0};
     long right = 0;
 
-    t->model.no_weights = false;
     memset(t->maps, 0, heads * sizeof *t->maps);
-    for (int first = 0; first < t->evaluation.B; first += t->model.B) {
-        const struct attn_batch b = chunk(t, &t->evaluation, first);
-        const struct attn_loss part = attn_model_forward(&t->model, &b);
+    for (int first = 0; first < t->evaluation.B; first += m->B) {
+        const struct attn_batch b = chunk(m, &t->evaluation, first);
+        const struct attn_loss part = attn_model_forward(m, &b);
         loss.sum += part.sum;
         loss.count += part.count;
-        right += count_right(t, &b);
+        right += count_right(m, &b);
         const int measured = attn_heads_measured(t) - first;
         if (measured > 0) {
             const struct attn_batch some = attn_batch_part(&b, 0, measured < b.B ? measured : b.B);
-            attn_heads_add_maps(t, &some);
+            attn_heads_add_maps(t, m, &some);
         }
     }
     scores.loss = attn_loss_mean(loss);
-    scores.accuracy = loss.count ? (double)right / (double)loss.count : 0;
+    scores.accuracy = t->data.regression ? (double)NAN
+                      : loss.count       ? (double)right / (double)loss.count
+                                         : 0;
     attn_heads_score(t, &scores);
     return scores;
 }
@@ -212,7 +241,7 @@ void attn_trainer_attention(struct attn_trainer *t, float *p)
 
     t->model.no_weights = false;
     for (int first = 0; first < t->probe.B; first += t->model.B) {
-        const struct attn_batch b = chunk(t, &t->probe, first);
+        const struct attn_batch b = chunk(&t->model, &t->probe, first);
         attn_model_forward(&t->model, &b);
         for (int i = 0; i < b.B; i++)
             for (int l = 0; l < L; l++) {

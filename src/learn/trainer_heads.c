@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "attention/kind.h"
-#include "attn/embedding.h"
 #include "attn/threads.h"
 
 /* A head's product is decomposed at every logged row: beyond this many singular
@@ -32,10 +31,15 @@ void attn_heads_place(struct attn_trainer *t, struct attn_arena *arena)
 {
     const struct attn_model_settings *s = &t->settings.model;
     const size_t heads = attn_size_mul((size_t)s->layers, (size_t)s->heads);
-    const size_t rows = attn_size_mul((size_t)t->settings.batch, (size_t)t->data.T);
+    const struct attn_model *const models[] = {&t->model, &t->longer};
+    size_t rows = 0;
     const size_t spectrum = attn_spectrum_room(s->width, s->width, shape_of(t).D);
     struct attn_heads_room room;
 
+    for (int i = 0; i < 2; i++) {
+        const size_t most = attn_size_mul((size_t)models[i]->B, (size_t)models[i]->T);
+        if (most > rows) rows = most;
+    }
     t->maps = attn_arena_take(arena, heads, sizeof *t->maps);
     t->state = attn_arena_take(arena, heads, sizeof *t->state);
     t->room = attn_arena_take(arena, 1, sizeof *t->room);
@@ -160,7 +164,7 @@ enum { MEASURED_ROWS = 2048 };
 
 int attn_heads_measured(const struct attn_trainer *t)
 {
-    const int sequences = MEASURED_ROWS / t->data.T;
+    const int sequences = MEASURED_ROWS / t->data.eval_T;
 
     return sequences > 1 ? sequences : 1;
 }
@@ -180,13 +184,14 @@ static void measure_head(void *context, int index, int worker)
     attn_head_add(&m->t->maps[m->layer * m->maps.H + index], &m->maps, index);
 }
 
-void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b)
+void attn_heads_add_maps(struct attn_trainer *t, const struct attn_model *model,
+                         const struct attn_batch *b)
 {
     const struct attn_kind *kind = attn_kind_find(t->settings.model.kind);
     const int H = t->settings.model.heads;
 
     attn_heads_spans(t->room->span, t, b);
-    for (int i = 0; i < b->B * b->T; i++) t->room->counted[i] = b->targets[i] != ATTN_NO_ID;
+    for (int i = 0; i < b->B * b->T; i++) t->room->counted[i] = attn_batch_counts(b, (size_t)i);
     for (int l = 0; l < t->settings.model.layers; l++) {
         struct measuring m = {.t = t,
                               .layer = l,
@@ -195,12 +200,12 @@ void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b)
                                        .Tq = b->T,
                                        .Tk = b->T,
                                        .coefficients = !attn_kind_is_distribution(kind),
-                                       .p = attn_model_weights(&t->model, l),
-                                       .lse = attn_model_lse(&t->model, l),
+                                       .p = attn_model_weights(model, l),
+                                       .lse = attn_model_lse(model, l),
                                        .span = t->room->span,
                                        .counted = t->room->counted,
                                        .right = t->data.has_right ? b->right : NULL}};
-        attn_threads_run(t->model.threads, H, measure_head, &m);
+        attn_threads_run(model->threads, H, measure_head, &m);
     }
 }
 

@@ -6,8 +6,8 @@
 
 /* Room that stays between the measurements. */
 struct attn_heads_room {
-    struct attn_span *span; /* (batch, T) */
-    unsigned char *counted; /* (batch, T) */
+    struct attn_span *span; /* (B, T) of the model or of the longer one, which takes more */
+    unsigned char *counted; /* likewise */
     attn_real *before;      /* as model.w: the weights before a logged step */
     double *spectrum;
 };
@@ -27,8 +27,9 @@ void attn_heads_spans(struct attn_span *span, const struct attn_trainer *t,
 /* So many sequences of the evaluation set have their maps measured: the first. */
 int attn_heads_measured(const struct attn_trainer *t);
 
-/* Adds the maps of the last forward, of this batch, to t->maps. */
-void attn_heads_add_maps(struct attn_trainer *t, const struct attn_batch *b);
+/* Adds the maps of the model's last forward, of this batch, to t->maps. */
+void attn_heads_add_maps(struct attn_trainer *t, const struct attn_model *model,
+                         const struct attn_batch *b);
 
 /* What t->maps say, into target_mass, entropy, layer and head. */
 void attn_heads_score(const struct attn_trainer *t, struct attn_scores *scores);

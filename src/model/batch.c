@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "attn/embedding.h"
+
 /* n of something, or nothing: an array of no use is NULL, so that whoever reads it is found. */
 static void *take(struct attn_arena *arena, size_t rows, int columns, size_t size)
 {
@@ -24,6 +26,11 @@ struct attn_batch attn_batch_take(struct attn_arena *arena, int B, int T, int fi
     b.lengths = attn_arena_take(arena, (size_t)B, sizeof *b.lengths);
     b.right = attn_arena_take(arena, attn_size_mul(rows, (size_t)T), sizeof *b.right);
     return b;
+}
+
+bool attn_batch_counts(const struct attn_batch *b, size_t r)
+{
+    return b->outputs ? b->counted[r] : b->targets[r] != ATTN_NO_ID;
 }
 
 static void *shift(void *array, size_t elements, size_t size)

@@ -42,3 +42,21 @@ void attn_sequence_label(const struct attn_dataset *d, const int *ids, char *out
     else
         snprintf(out, (size_t)size, "%d", ids[0]);
 }
+
+static bool holds(const int *a, int n, int x)
+{
+    for (int i = 0; i < n; i++)
+        if (a[i] == x) return true;
+    return false;
+}
+
+/* Each set is as likely as any other (Bentley & Floyd 1987, "A Sample of Brilliance"), and
+ * no room is needed but for the result. Its order is not uniform; the shuffle makes it so. */
+void attn_sequence_distinct(int *numbers, int m, int n, struct attn_rng *rng)
+{
+    for (int i = 0; i < m; i++) {
+        const int last = n - m + i, x = (int)attn_rng_below(rng, (uint32_t)last + 1);
+        numbers[i] = holds(numbers, i, x) ? last : x;
+    }
+    attn_rng_shuffle(rng, numbers, m);
+}

@@ -17,4 +17,7 @@ void attn_sequence_mark(struct attn_batch *b, const int *wanted);
 /* "a" to "z", or the number where there are more symbols than letters. */
 void attn_sequence_label(const struct attn_dataset *d, const int *ids, char *out, int size);
 
+/* m different numbers of 0 .. n-1; each choice and each order is as likely as any other. */
+void attn_sequence_distinct(int *numbers, int m, int n, struct attn_rng *rng);
+
 #endif

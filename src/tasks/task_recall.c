@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "attn/embedding.h"
-#include "attn/task.h"
+#include "tasks/sequence.h"
 #include "tasks/task_setting.h"
 
 enum { FIELDS = 2 }; /* key, value */
@@ -38,29 +38,10 @@ static const char *open_recall(struct attn_dataset *d, struct attn_error *e)
     return NULL;
 }
 
-static bool holds(const int *a, int n, int x)
-{
-    for (int i = 0; i < n; i++)
-        if (a[i] == x) return true;
-    return false;
-}
-
-/* m different keys out of n: each set is as likely as any other (Bentley &
- * Floyd 1987, "A Sample of Brilliance"), and no room is needed but for the
- * result. Its order is not uniform; the shuffle makes it so. */
-static void draw_keys(int *keys, int m, int n, struct attn_rng *rng)
-{
-    for (int i = 0; i < m; i++) {
-        const int last = n - m + i, key = (int)attn_rng_below(rng, (uint32_t)last + 1);
-        keys[i] = holds(keys, i, key) ? last : key;
-    }
-    attn_rng_shuffle(rng, keys, m);
-}
-
 static void fill_pairs(const struct attn_task_options *o, int *tokens, int *room,
                        struct attn_rng *rng)
 {
-    draw_keys(room, o->pairs, o->keys, rng);
+    attn_sequence_distinct(room, o->pairs, o->keys, rng);
     for (int j = 0; j < o->pairs; j++) {
         tokens[j * FIELDS] = room[j];
         tokens[j * FIELDS + 1] = o->keys + (int)attn_rng_below(rng, (uint32_t)o->values);
