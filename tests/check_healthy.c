@@ -12,6 +12,12 @@ static const struct planted_settings tasks[] = {
     {.task = "sort", .length = 8, .steps = 200},
     {.task = "histogram", .length = 8, .symbols = 6, .steps = 400},
     {.task = "text", .data = "data/sentences.txt", .steps = 100},
+    {.task = "window-sum", .length = 4, .symbols = 4, .steps = 100},
+    {.task = "first", .steps = 200},
+    {.task = "max", .length = 8, .width = 16, .steps = 80},
+    {.task = "backcopy", .length = 16, .symbols = 8, .width = 16, .steps = 100},
+    {.task = "induction", .length = 16, .symbols = 16, .steps = 200},
+    {.task = "regression", .pairs = 10, .dimension = 2, .steps = 150},
 };
 enum { TASKS = sizeof tasks / sizeof *tasks };
 

@@ -14,6 +14,8 @@ struct attn_settings planted_settings(const struct planted_settings *p)
     if (p->data) snprintf(s.data, sizeof s.data, "%s", p->data);
     if (p->length) s.options.length = p->length;
     if (p->symbols) s.options.symbols = p->symbols;
+    if (p->pairs) s.options.pairs = p->pairs;
+    if (p->dimension) s.options.dimension = p->dimension;
     if (p->width) s.model.width = p->width;
     if (p->heads) s.model.heads = p->heads;
     if (p->steps) s.steps = p->steps;

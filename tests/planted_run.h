@@ -9,7 +9,7 @@
 /* A task's own settings, for a batch of tests: the first number that is not 0 counts. */
 struct planted_settings {
     const char *task, *data;
-    int length, symbols, width, heads, steps;
+    int length, symbols, pairs, dimension, width, heads, steps;
 };
 struct attn_settings planted_settings(const struct planted_settings *p);
 

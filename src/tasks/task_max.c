@@ -65,7 +65,7 @@ static void label_inputs(const struct attn_dataset *d, const attn_real *inputs, 
 const struct attn_task attn_task_max = {
     .name = "max",
     .summary = "the class of the item of highest priority; --eval-length: among more items",
-    .defaults = "length=16 symbols=10 eval-length=0 width=32 mlp=64 lr=0.003 steps=2500 batch=128",
+    .defaults = "length=16 symbols=10 eval-length=0 width=32 mlp=64 lr=0.003 steps=1000 batch=128",
     .open = open_max,
     .fill = fill,
     .label_inputs = label_inputs,

@@ -65,7 +65,7 @@ const struct attn_task attn_task_window_sum = {
     .name = "window-sum",
     .summary = "behind the numbers, the sums of each and the one before it",
     .defaults = "length=16 symbols=16 window=2 causal=yes width=64 position=learned residual=yes "
-                "norm=yes mlp=256 lr=0.001 steps=600 batch=256",
+                "norm=yes mlp=256 init=0.16 lr=0.003 steps=600 batch=128",
     .open = open_window_sum,
     .fill = fill,
     .label = label,
