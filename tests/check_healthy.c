@@ -17,6 +17,8 @@ static const struct planted_settings tasks[] = {
     {.task = "max", .length = 8, .width = 16, .steps = 80},
     {.task = "backcopy", .length = 16, .symbols = 8, .width = 16, .steps = 100},
     {.task = "induction", .length = 16, .symbols = 16, .steps = 200},
+    {.task = "kernel", .pairs = 20, .steps = 50},
+    {.task = "margin", .steps = 300},
     {.task = "regression", .pairs = 10, .dimension = 2, .steps = 150},
 };
 enum { TASKS = sizeof tasks / sizeof *tasks };
@@ -28,6 +30,7 @@ START_TEST(no_illness_is_found)
 
     for (p.heads = 1; p.heads <= MOST_HEADS; p.heads++) {
         struct attn_settings s = planted_settings(&p);
+        if (p.heads > 1 && !s.model.output) break; /* given queries and keys are of one head */
         s.seed = _i / TASKS + 1;
         planted_run_open(&r, p.heads == 1 ? "one" : "two", &s, NULL);
         planted_run_expect(&r, NULL, 0);

@@ -17,7 +17,7 @@ static int count_tasks(void)
 START_TEST(test_list)
 {
     ck_assert_str_eq(attn_tasks[0]->name, "recall");
-    ck_assert_int_ge(count_tasks(), 12);
+    ck_assert_int_ge(count_tasks(), 14);
     for (int i = 0; attn_tasks[i]; i++) {
         ck_assert_ptr_eq(attn_task_find(attn_tasks[i]->name), attn_tasks[i]);
         ck_assert(attn_tasks[i]->summary[0] && attn_tasks[i]->open && attn_tasks[i]->fill);
@@ -69,9 +69,10 @@ static bool is_among(const char *name, const char *const *names)
 START_TEST(test_sizes)
 {
     const char *const causal[] = {"text", "window-sum", "backcopy", "induction", NULL};
-    const char *const nothing_right[] = {"text", "regression", NULL};
-    const char *const reals[] = {"max", "regression", NULL};
-    const char *const real_targets[] = {"regression", NULL};
+    const char *const nothing_right[] = {"text", "regression", "kernel", NULL};
+    const char *const reals[] = {"max", "regression", "kernel", "margin", NULL};
+    const char *const real_targets[] = {"regression", "kernel", NULL};
+    const char *const given[] = {"kernel", "margin", NULL};
     struct attn_dataset d = open_default(_i);
     const char *name = d.task->name;
 
@@ -82,6 +83,7 @@ START_TEST(test_sizes)
     ck_assert_int_eq(d.features > 0, is_among(name, reals));
     ck_assert_int_eq(!!d.task->label_inputs, is_among(name, reals));
     ck_assert_int_eq(d.regression, is_among(name, real_targets));
+    ck_assert_int_eq(d.given, is_among(name, given));
     ck_assert_int_eq(isnan(d.unigram_loss), strcmp(name, "text") != 0);
     ck_assert_int_eq(d.causal, is_among(name, causal));
     ck_assert_int_eq(d.has_right, !is_among(name, nothing_right));
@@ -160,7 +162,8 @@ START_TEST(test_no_sequence)
 END_TEST
 
 /* Seeds, streams and steps are different draws. A text's held-out windows are
- * the same whatever the seed: there the stream alone makes the difference. */
+ * the same whatever the seed: there the stream alone makes the difference. The one
+ * sequence of margin is the same throughout. */
 START_TEST(test_draws_differ)
 {
     static const struct {
@@ -181,7 +184,8 @@ START_TEST(test_draws_differ)
         b[i] = new_batch(&d, 4);
         attn_dataset_fill(&d, &b[i], draws[i].seed, draws[i].stream, draws[i].step);
         for (int j = 0; j < i; j++)
-            ck_assert_msg(!same_batch(&b[i], &b[j]), "draws %d and %d are the same", i, j);
+            ck_assert_msg(same_batch(&b[i], &b[j]) == (strcmp(d.task->name, "margin") == 0),
+                          "draws %d and %d", i, j);
     }
     for (int i = 0; i < DRAWS; i++) free_batch(&b[i]);
     attn_dataset_close(&d);
@@ -343,6 +347,8 @@ static const struct {
      "--symbols 23: a sequence of 32 tokens has up to "
      "24 different ones"},
     {"regression", {.pairs = 0, .dimension = 5}, "--pairs 0: expected 1 to"},
+    {"kernel", {.pairs = 0, .queries = 10}, "--pairs 0: expected 1 to"},
+    {"kernel", {.pairs = 40, .queries = 0}, "--queries 0: expected 1 to"},
     {"regression", {.pairs = 20, .dimension = 0}, "--dimension 0: expected 1 to 4096"},
 };
 

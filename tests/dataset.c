@@ -29,6 +29,11 @@ struct attn_dataset open_dataset(const struct attn_task *task,
     return d;
 }
 
+struct attn_dataset open_task(const char *task, struct attn_task_options options)
+{
+    return open_dataset(attn_task_find(task), &options);
+}
+
 struct attn_batch new_batch(const struct attn_dataset *d, int B)
 {
     return new_batch_of(d, B, ATTN_STREAM_TRAIN);
@@ -83,4 +88,49 @@ bool same_batch(const struct attn_batch *a, const struct attn_batch *b)
            same(a->counted, b->counted, rows) &&
            same(a->lengths, b->lengths, (size_t)a->B * sizeof(int)) &&
            same(a->right, b->right, rows * (size_t)a->T);
+}
+
+void walk_sequences(const struct attn_dataset *d,
+                    void (*expect)(const struct attn_dataset *d, const struct attn_batch *one))
+{
+    struct attn_batch b = new_batch(d, 50);
+
+    for (uint32_t step = 0; step < 4; step++) {
+        attn_dataset_fill(d, &b, 11, ATTN_STREAM_TRAIN, step);
+        for (int i = 0; i < b.B; i++) {
+            const struct attn_batch one = attn_batch_part(&b, i, 1);
+            expect(d, &one);
+        }
+    }
+    free_batch(&b);
+}
+
+void expect_right_keys(const struct attn_batch *one, int i, int first, int last)
+{
+    for (int j = 0; j < one->T; j++)
+        if (one->right[i * one->T + j] != (j >= first && j <= last))
+            ck_abort_msg("right(%d, %d) is %d", i, j, one->right[i * one->T + j]);
+}
+
+void expect_label(const char *task, const struct attn_task_options *options, const int *ids,
+                  const char *want)
+{
+    struct attn_dataset d = open_task(task, *options);
+    char label[16];
+
+    attn_dataset_label(&d, ids, label, sizeof label);
+    ck_assert_str_eq(label, want);
+    attn_dataset_close(&d);
+}
+
+void expect_label_of_inputs(const char *task, const struct attn_task_options *options,
+                            attn_real *inputs, const char *want)
+{
+    struct attn_dataset d = open_task(task, *options);
+    const struct attn_batch one = {.B = 1, .T = 1, .features = d.features, .inputs = inputs};
+    char label[16];
+
+    attn_dataset_label_row(&d, &one, 0, label, sizeof label);
+    ck_assert_str_eq(label, want);
+    attn_dataset_close(&d);
 }

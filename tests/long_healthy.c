@@ -15,6 +15,7 @@ START_TEST(no_illness_is_found)
     if (strcmp(task->name, "text") == 0) strcpy(s.data, "data/sentences.txt");
     s.seed = _i % SEEDS + 1;
     s.model.heads = _i / SEEDS % MOST_HEADS + 1;
+    if (s.model.heads > 1 && !s.model.output) return; /* given queries and keys are of one head */
     planted_run_open(&r, "run", &s, NULL);
     planted_run_expect(&r, NULL, 0);
     planted_run_close(&r);

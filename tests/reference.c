@@ -94,6 +94,16 @@ static double complex score_linear(const double complex *q, const double complex
     return s;
 }
 
+/* Minus half the squared distance, in widths of 1 / w. */
+static double complex score_gauss(const double complex *q, const double complex *k,
+                                  double complex w, int D)
+{
+    double complex s = 0;
+
+    for (int c = 0; c < D; c++) s -= (w * (q[c] - k[c])) * (w * (q[c] - k[c])) / 2;
+    return s;
+}
+
 /* The scaled score of one query and one key, of whatever kind. */
 static double complex raw_score(const struct reference_attention *r, int b, int h, int i, int j)
 {
@@ -120,6 +130,10 @@ static double complex raw_score(const struct reference_attention *r, int b, int 
     if (!strcmp(kind, "bilinear")) {
         if (scale == 0) scale = 1 / sqrt(D);
         return scale * score_bilinear(q, k, r->weights + (size_t)h * D * D, D);
+    }
+    if (!strcmp(kind, "gauss")) {
+        if (scale == 0) scale = 1;
+        return scale * score_gauss(q, k, r->weights[h], D);
     }
     assert(!"a kind without a reference: add its formula here");
     return 0;

@@ -254,12 +254,20 @@ static void draw(struct gradcheck_subject *s, struct model_case *c)
     }
 }
 
+/* A bias that moves all keys alike moves no weight, unless a cap or a rotation comes between;
+ * where a score knows the distance of query and key alone, nor does one that moves both. */
+static bool bias_may_vanish(const struct attn_model_settings *m, const char *name)
+{
+    if (attn_position_find(m->position)->rotate) return false;
+    if (m->tied && !strcmp(m->kind, "gauss")) return ends_in(name, ".bq");
+    return m->softcap == 0 && !m->qk_norm && ends_in(name, ".bk");
+}
+
 /* The model is made for more than the batch holds, so that sizes get mixed up if they can. */
 static void make(struct gradcheck_subject *s, const int *choice)
 {
     struct model_case *c = gradcheck_take(s, sizeof *c);
     const struct attn_model_settings m = settings(choice);
-    const bool may_vanish = !attn_position_find(m.position)->rotate && m.softcap == 0 && !m.qk_norm;
 
     s->std = gradcheck_std[choice[STD]];
     attn_model_place(&c->model, &s->arena, &m, NULL, B + 1, T + 1);
@@ -267,7 +275,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
     for (int i = 0; i < c->model.parameters; i++) {
         const struct attn_parameter *p = &c->model.parameter[i];
         gradcheck_tensor_at(s, p->name, c->model.w + p->offset, c->model.g + p->offset, p->count)
-            ->may_vanish = may_vanish && ends_in(p->name, ".bk");
+            ->may_vanish = bias_may_vanish(&m, p->name);
     }
     draw(s, c);
     s->context = c;

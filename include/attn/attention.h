@@ -22,15 +22,15 @@
  *           (log_length); Velickovic et al. 2024 (adaptive).
  *
  * A query that sees no key gets o exactly 0 and gives exactly 0 to every
- * gradient, as long as q, d_o and what others see are finite; of one that sees a single key, ln 1 = 0
- * makes the score 0. NaN or Inf in a key or value that no query may see changes nothing.
+ * gradient, as long as q, d_o and what others see are finite; of one that sees a single key, ln 1 =
+ * 0 makes the score 0. NaN or Inf in a key or value that no query may see changes nothing.
  *
  * Two ways give the same numbers up to rounding. The plain way keeps P, for
  * study and teaching. The streaming way goes through the keys in blocks, keeps
  * a maximum and a sum per query and needs O(Tq + Tk) memory; where the weights
  * of all heads take up to 32 MB it keeps them all the same, for backward, in an
- * order of its own. It is the faster one. Additive scores, no product of Q and
- * K, have the plain way only. Whether it keeps them is settled by the sizes
+ * order of its own. It is the faster one. Additive and Gaussian scores, no
+ * product of Q and K, have the plain way only. Whether it keeps them is settled by the sizes
  * that struct attn_saved is made for, and shows in the last bits; with a soft cap
  * it never does.
  *

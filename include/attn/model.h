@@ -7,7 +7,9 @@
  * The list:   embed (+ position)
  *             per layer: [norm] attention [+ residual] [[norm] mlp [+ residual]]
  *             [norm] [pool] readout, loss
- * One attention layer alone is the default: no residual, norm or MLP.
+ * One attention layer alone is the default: no residual, norm or MLP. Where inputs are
+ * given as queries, keys and values, the list is attention on them alone, and the weights
+ * are those of its kind.
  *
  * Nothing is allocated after the build. A model belongs to one thread at a time, and
  * so does the pool that it was given, which must outlive it. */
@@ -44,6 +46,7 @@ struct attn_model_settings {
     bool qk_norm;          /* queries and keys of each head to root mean square 1, times gains */
     bool output;           /* W_O; without it width must be heads * head_width */
     bool bias;             /* in projections, MLP and readout */
+    bool given;            /* a real input is query, key and value, (width | width | outputs) */
     bool pool;             /* one row per sequence: the mean over its positions */
     double init;           /* weights start as N(0, init^2 / fan_in), embeddings as N(0, 1) */
     double scale, softcap; /* 0: default, none */

@@ -13,14 +13,13 @@
  * A run that was stopped goes on from its checkpoint and ends with the bytes
  * of one that never was. The directory is locked while a run is open.
  *
- * heads.tsv, of one head h: entropy to score_max and normalized_entropy to
- * jacobian_norm are means over the queries that have a target (metrics.h), of
- * the evaluation set's first sequences, up to 2048 rows; norms, gradients before clipping and ||W_t
- * - W_(t-1)|| /
- * ||W_(t-1)|| of the last step are of the head's columns of W_Q, W_K, W_V, the
- * key head's where heads share one; sigma_max to effective_rank are of
- * W_Q W_K^T, or W_Q M W_K^T (spectrum.h), nan for kinds that score no such
- * product and for heads of more than 256 singular values.
+ * heads.tsv, of one head h: entropy to score_max and normalized_entropy to jacobian_norm are
+ * means over the queries that have a target (metrics.h), of the evaluation set's first
+ * sequences, up to 2048 rows; norms, gradients before clipping and ||W_t - W_(t-1)|| /
+ * ||W_(t-1)|| of the last step are of the head's columns of W_Q, W_K, W_V, the key head's where
+ * heads share one; sigma_max to effective_rank are of W_Q W_K^T, or W_Q M W_K^T (spectrum.h),
+ * nan for kinds that score no such product and for heads of more than 256 singular values.
+ * Where queries, keys and values are given, all that is of weights is nan.
  *
  * Frames: with map_every = N at steps 0, N, 2N, ... and the last; 0: at the last
  * alone; -1: at every step first and then ever more rarely, s + s / d after s,

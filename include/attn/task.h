@@ -21,17 +21,18 @@ extern "C" {
 
 /* What a user may set; each task reads what concerns it. */
 struct attn_task_options {
-    int pairs, keys, values, queries; /* recall; queries 0: as many as pairs */
+    int pairs, keys, values, queries; /* recall; queries 0: as many as pairs. pairs:
+                                       * also regression, kernel; queries: also kernel */
     int length, symbols;              /* of a sequence: tokens, and how many there are of them */
     int eval_length;                  /* first, max: length in the evaluation set; 0: as length */
     int window;                       /* window-sum: how many tokens are added */
     int triggers;                     /* backcopy: symbols behind which a token is copied */
     bool begin;                       /* backcopy: a token of its own in front */
     int dimension;                    /* regression: of an input */
-    double noise;                     /* regression: standard deviation, on the given values */
-    const char *data;                 /* text: a file; the name stays the caller's */
-    bool words;                       /* text: a token per word, not per character */
-    int vocabulary; /* text: at most so many ids; rare tokens share one, U+FFFD; 0: no limit */
+    double noise;     /* regression, kernel: standard deviation, on the values given */
+    const char *data; /* text: a file; the name stays the caller's */
+    bool words;       /* text: a token per word, not per character */
+    int vocabulary;   /* text: at most so many ids; rare tokens share one, U+FFFD; 0: no limit */
 };
 
 struct attn_task;
@@ -45,6 +46,7 @@ struct attn_dataset {
     int fields, vocabulary; /* ids per token, ids in all */
     int features;           /* reals per token */
     int outputs;            /* classes, or reals per target */
+    bool given;             /* they are query, key and value (attn/model.h) */
     bool regression;        /* the targets are reals */
     bool causal;            /* only makes sense with causal attention */
     bool has_right;         /* fills batch.right */

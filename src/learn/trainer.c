@@ -48,6 +48,7 @@ static const char *open_task(struct attn_trainer *t, const char *data_path, stru
     s->model.vocabulary = t->data.vocabulary;
     s->model.fields = t->data.fields;
     s->model.features = t->data.features;
+    s->model.given = t->data.given;
     s->model.outputs = t->data.outputs;
     s->model.regression = t->data.regression;
     return NULL;

@@ -24,7 +24,8 @@ static bool has_spectrum(const struct attn_trainer *t)
 {
     const int C = t->settings.model.width, D = shape_of(t).D;
 
-    return attn_kind_find(t->settings.model.kind)->product && (C < D ? C : D) <= LARGEST_SPECTRUM;
+    return !t->settings.model.given && attn_kind_find(t->settings.model.kind)->product &&
+           (C < D ? C : D) <= LARGEST_SPECTRUM;
 }
 
 void attn_heads_place(struct attn_trainer *t, struct attn_arena *arena)
@@ -67,7 +68,8 @@ static const struct attn_parameter *parameter(const struct attn_trainer *t, int 
     return NULL;
 }
 
-/* which: 0, 1, 2 for W_Q, W_K, W_V. Tied: there is no W_K but W_Q. */
+/* which: 0, 1, 2 for W_Q, W_K, W_V. Tied: there is no W_K but W_Q. Given queries, keys and
+ * values: there are none, and no rows. */
 static struct block block_of(const struct attn_trainer *t, int layer, int head, int which)
 {
     static const char *const names[ATTN_HEAD_MATRICES] = {"wq", "wk", "wv"};
@@ -75,6 +77,7 @@ static struct block block_of(const struct attn_trainer *t, int layer, int head, 
     const struct attn_parameter *p = parameter(t, layer, names[which]);
     const int own = which ? head / (n.H / n.Hkv) : head;
 
+    if (t->settings.model.given) return (struct block){0};
     if (!p) p = parameter(t, layer, names[0]);
     return (struct block){p->offset + (size_t)own * (size_t)n.D, p->shape[1], (int)p->shape[0],
                           n.D};
@@ -82,7 +85,7 @@ static struct block block_of(const struct attn_trainer *t, int layer, int head, 
 
 static double norm_of(const attn_real *x, struct block b)
 {
-    return attn_frobenius(x + b.offset, b.rows, b.columns, b.row);
+    return b.rows ? attn_frobenius(x + b.offset, b.rows, b.columns, b.row) : (double)NAN;
 }
 
 void attn_heads_before_step(struct attn_trainer *t)

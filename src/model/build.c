@@ -272,6 +272,16 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
                                          .dx = o->in.grad};
 }
 
+/* What attention keeps where nobody will look at its weights. */
+static void add_without(struct builder *b, struct attn_operation *o)
+{
+    o->layer.core.no_weights = true;
+    o->without = attn_attention_way(&o->layer.core) == ATTN_WAY_STREAMING
+                     ? attn_saved_take(b->arena, &o->layer.core)
+                     : o->with_weights;
+    o->layer.core.no_weights = false;
+}
+
 static struct attn_signal add_attention(struct builder *b, struct attn_signal in, const char *layer)
 {
     struct attn_operation *o = add_operation(b, &attn_op_attention, in, b->m->settings.width);
@@ -280,11 +290,7 @@ static struct attn_signal add_attention(struct builder *b, struct attn_signal in
     add_attention_weights(b, o, layer);
     o->saved = attn_layer_take(b->arena, &o->layer);
     o->with_weights = o->saved.core;
-    o->layer.core.no_weights = true;
-    o->without = attn_attention_way(&o->layer.core) == ATTN_WAY_STREAMING
-                     ? attn_saved_take(b->arena, &o->layer.core)
-                     : o->with_weights;
-    o->layer.core.no_weights = false;
+    add_without(b, o);
     return o->out;
 }
 
@@ -315,11 +321,42 @@ static struct attn_signal add_block(struct builder *b, struct attn_signal x, int
     return x;
 }
 
+/* Attention on what the batch holds, with no weights but those of its kind. */
+static void add_given(struct builder *b)
+{
+    const struct attn_model_settings *s = &b->m->settings;
+    const struct attn_signal in = {.width = s->features}; /* from outside: no arrays */
+    struct attn_operation *o = add_operation(b, &attn_op_given, in, s->outputs);
+    struct attn_attention *core = &o->layer.core;
+    const size_t rows = attn_size_mul((size_t)b->m->B, (size_t)b->m->T);
+
+    o->layer = attn_model_layer(b->m);
+    core->n.Dv = s->outputs;
+    const size_t kind = attn_kind_weights(core->kind, core->n);
+    if (kind) {
+        const struct weight w =
+            named(b, "layer0", "kind", 1, kind, s->init / sqrt((double)s->width));
+        o->weights.kind = w.w;
+        o->grads.kind = w.g;
+    }
+    o->saved.dq = attn_arena_reals(b->arena, attn_size_mul(rows, (size_t)s->features));
+    if (o->saved.dq) {
+        o->saved.dk = o->saved.dq + s->width;
+        o->saved.dv = o->saved.dk + s->width;
+    }
+    o->with_weights = attn_saved_take(b->arena, core);
+    add_without(b, o);
+}
+
 struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_arena *arena)
 {
     struct builder b = {.m = m, .arena = arena, .placing = arena->base != NULL};
-    struct attn_signal x = add_code(&b, add_input(&b));
 
+    if (m->settings.given) {
+        add_given(&b);
+        return b.n;
+    }
+    struct attn_signal x = add_code(&b, add_input(&b));
     for (int l = 0; l < m->settings.layers; l++) x = add_block(&b, x, l);
     x = add_norm(&b, x, "norm");
     if (m->settings.pool) x = add_operation(&b, &attn_op_pool, x, x.width)->out;

@@ -52,6 +52,23 @@ static const char *check_heads(const struct attn_model_settings *s, struct attn_
     return NULL;
 }
 
+/* What is given goes to attention as it is. */
+static const char *check_given(const struct attn_model_settings *s, struct attn_error *e)
+{
+    if (s->vocabulary || s->features != 2LL * s->width + s->outputs)
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "inputs of %d reals as query, key and value: expected a width of %d, "
+                         "not %d",
+                         s->features, (s->features - s->outputs) / 2, s->width);
+    if (s->layers == 1 && s->heads == 1 && s->kv_heads <= 1 && !s->output && !s->head_width &&
+        !s->residual && !s->norm && !s->mlp && !s->tied && !s->bias && !s->pool &&
+        strcmp(s->position, "none") == 0)
+        return NULL;
+    return attn_fail(e, ATTN_BAD_USAGE,
+                     "inputs are given as queries, keys and values: expected one layer and head, "
+                     "output no, and no head-width, position, residual, norm, mlp, tied or bias");
+}
+
 /* Neither infinite as an attn_real, nor 0 there, which has a meaning of its own. */
 static bool is_held(double x)
 {
@@ -84,7 +101,7 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
     if (!is_held(s->init) || s->init <= 0)
         return attn_fail(e, ATTN_BAD_USAGE, "init: expected a positive number that a %s can hold",
                          attn_precision);
-    if (check_heads(s, e)) return e->text;
+    if (s->given ? check_given(s, e) : check_heads(s, e)) return e->text;
     if (!is_held(s->scale) || !is_held(attn_model_scale(s)) ||
         (s->scale != 0 && attn_model_scale(s) == 0))
         return attn_fail(e, ATTN_BAD_USAGE,
@@ -254,7 +271,10 @@ const attn_real *attn_model_output(const struct attn_model *m)
 static const struct attn_operation *attention_of(const struct attn_model *m, int layer)
 {
     for (int i = 0; i < m->operations; i++)
-        if (m->operation[i].type == &attn_op_attention && layer-- == 0) return &m->operation[i];
+        if ((m->operation[i].type == &attn_op_attention ||
+             m->operation[i].type == &attn_op_given) &&
+            layer-- == 0)
+            return &m->operation[i];
     return NULL;
 }
 

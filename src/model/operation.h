@@ -39,7 +39,8 @@ struct attn_operation {
 };
 
 extern const struct attn_operation_type attn_op_embed, attn_op_code, attn_op_norm,
-    attn_op_attention, attn_op_linear, attn_op_activation, attn_op_residual, attn_op_pool;
+    attn_op_attention, attn_op_given, attn_op_linear, attn_op_activation, attn_op_residual,
+    attn_op_pool;
 
 /* The attention layer that all layers of the model are like. */
 struct attn_layer attn_model_layer(const struct attn_model *m);

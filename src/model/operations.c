@@ -94,6 +94,44 @@ static void attention_backward(struct attn_operation *o, const struct attn_batch
 
 const struct attn_operation_type attn_op_attention = {attention_forward, attention_backward};
 
+/* Queries, keys and values side by side in one row of the inputs. */
+static struct attn_attention given_of(const struct attn_operation *o, const struct attn_batch *b)
+{
+    struct attn_attention a = o->layer.core;
+
+    a.n.B = b->B;
+    a.n.Tq = a.n.Tk = b->T;
+    a.mask.lengths = b->lengths;
+    a.q = a.k = a.v = attn_stride_rows(b->T, 1, b->features);
+    a.o = attn_stride_rows(b->T, 1, a.n.Dv);
+    return a;
+}
+
+static void given_forward(struct attn_operation *o, const struct attn_batch *b)
+{
+    const struct attn_attention a = given_of(o, b);
+    const attn_real *q = b->inputs, *k = q + a.n.D, *v = k + a.n.D;
+
+    o->saved.core = a.no_weights ? o->without : o->with_weights;
+    attn_attention_forward(o->out.value, &o->saved.core, q, k, v, o->weights.kind, &a);
+}
+
+/* The inputs take no gradient: what it would be goes to room that nobody reads. */
+static void given_backward(struct attn_operation *o, const struct attn_batch *b)
+{
+    const struct attn_attention a = given_of(o, b);
+    const attn_real *q = b->inputs, *k = q + a.n.D, *v = k + a.n.D;
+    const struct attn_attention_grads g = {.dq = o->saved.dq,
+                                           .dk = o->saved.dk,
+                                           .dv = o->saved.dv,
+                                           .dweights = o->grads.kind,
+                                           .fresh = true};
+
+    attn_attention_backward(&g, o->out.grad, &o->saved.core, q, k, v, o->weights.kind, &a);
+}
+
+const struct attn_operation_type attn_op_given = {given_forward, given_backward};
+
 /* Also the first operation on real inputs: then in->value is NULL, and so is in->grad. */
 static const attn_real *linear_input(const struct attn_operation *o, const struct attn_batch *b)
 {
