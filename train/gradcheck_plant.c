@@ -112,8 +112,10 @@ static void feature(struct gradcheck_subject *s)
 
     s->right_backward(s);
     for (size_t i = 0; i < k->n; i++)
-        if (k->x[i] < 0)
-            k->g[i] = before[i] + (attn_real)((k->g[i] - before[i]) / exp((double)k->x[i]));
+        if (k->x[i] < 0) {
+            const attn_real slope = (attn_real)exp((double)k->x[i]);
+            k->g[i] = before[i] + (k->g[i] - before[i]) / slope;
+        }
 }
 
 static void softmax_row_sum(struct gradcheck_subject *s)
