@@ -6,8 +6,10 @@
 
 enum {
     ROWS = 256,            /* of x in a task */
-    W_ROWS = 64,           /* of w in a task, */
-    FEW_ROWS = 16,         /* or so many where w has few */
+    W_ROWS = 256,          /* of w in a task, at most, */
+    FINE_ROWS = 64,        /* where there are so many a multiple of these, */
+    FEW_ROWS = 16,         /* else of these; */
+    W_TASKS = 4,           /* so many for each thread */
     TURNED_ALONE = 1 << 16 /* numbers of w below which one thread turns it */
 };
 
@@ -133,6 +135,7 @@ static void each_sequence(const struct attn_projection *p, struct chunk c,
 struct job {
     const struct attn_projection *p;
     int count;
+    int w_rows; /* of dw in a task */
 };
 
 static void forward_task(void *context, int index, int worker)
@@ -146,7 +149,7 @@ static void forward_task(void *context, int index, int worker)
 
 void attn_project_forward(const struct attn_projection *p, int count, struct attn_threads *threads)
 {
-    struct job j = {p, count};
+    struct job j = {.p = p, .count = count};
     int tasks = 0;
 
     for (int i = 0; i < count; i++)
@@ -177,7 +180,7 @@ static void backward_x_task(void *context, int index, int worker)
 void attn_project_backward_x(const struct attn_projection *p, int count,
                              struct attn_threads *threads)
 {
-    struct job j = {p, count};
+    struct job j = {.p = p, .count = count};
     const bool large = (double)p->C * p->H * p->D >= TURNED_ALONE;
 
     if (count == 0) return;
@@ -229,29 +232,64 @@ static void add_column_sums(const struct attn_projection *p)
         }
 }
 
-static int w_rows(const struct attn_projection *p)
+/* Rows of dw in a task: many, so that dy is read seldom, but some tasks for each thread.
+ * How rows are cut changes no sum. */
+static int w_rows(const struct job *j, struct attn_threads *threads)
 {
-    return p->C <= 2 * W_ROWS ? FEW_ROWS : W_ROWS;
+    const int count = attn_threads_count(threads);
+    int rows = 0;
+
+    for (int i = 0; i < j->count; i++) rows += j->p[i].dw ? j->p[i].C : 0;
+    if (count > 1) rows /= count * W_TASKS;
+    rows -= rows % (rows < FINE_ROWS ? FEW_ROWS : FINE_ROWS);
+    return rows > W_ROWS ? W_ROWS : rows > FEW_ROWS ? rows : FEW_ROWS;
 }
 
-static int w_blocks(const struct attn_projection *p)
+static int w_blocks(const struct job *j, const struct attn_projection *p)
 {
-    return (p->C + w_rows(p) - 1) / w_rows(p);
+    return (p->C + j->w_rows - 1) / j->w_rows;
 }
 
-/* A block of rows of every dw; the last task is all of dbias. Several may add to the same. */
+/* Whether an earlier one adds to the same dw: then its tasks do this one too, behind it. */
+static bool follows(const struct job *j, const struct attn_projection *p)
+{
+    for (const struct attn_projection *before = j->p; before < p; before++)
+        if (before->dw == p->dw) return true;
+    return false;
+}
+
+static int w_tasks(const struct job *j)
+{
+    int tasks = 0;
+
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
+        if (p->dw && !follows(j, p)) tasks += w_blocks(j, p);
+    return tasks;
+}
+
+/* Block number `block` of the rows of p's dw, for all that add to it, in their order. */
+static void backward_w_block(const struct job *j, const struct attn_projection *p, int block)
+{
+    const int c = block * j->w_rows, rows = p->C - c < j->w_rows ? p->C - c : j->w_rows;
+
+    for (const struct attn_projection *next = p; next < j->p + j->count; next++)
+        if (next->dw == p->dw) backward_w(next, c, rows);
+}
+
+/* A block of rows of one dw; the last task is all of dbias. */
 static void backward_w_task(void *context, int index, int worker)
 {
     const struct job *j = context;
-    int blocks = 0;
 
     (void)worker;
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
-        const int most = w_rows(p), c = index * most;
-        if (p->dw && c < p->C) backward_w(p, c, p->C - c < most ? p->C - c : most);
-        if (w_blocks(p) > blocks) blocks = w_blocks(p);
+        if (!p->dw || follows(j, p)) continue;
+        if (index < w_blocks(j, p)) {
+            backward_w_block(j, p, index);
+            return;
+        }
+        index -= w_blocks(j, p);
     }
-    if (index < blocks) return;
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
         if (p->dbias) add_column_sums(p);
 }
@@ -259,13 +297,11 @@ static void backward_w_task(void *context, int index, int worker)
 void attn_project_backward_w(const struct attn_projection *p, int count,
                              struct attn_threads *threads)
 {
-    struct job j = {p, count};
+    struct job j = {.p = p, .count = count};
     bool bias = false;
-    int tasks = 0;
 
-    for (int i = 0; i < count; i++) {
-        if (w_blocks(&p[i]) > tasks) tasks = w_blocks(&p[i]);
+    j.w_rows = w_rows(&j, threads);
+    for (int i = 0; i < count; i++)
         if (p[i].dbias) bias = true;
-    }
-    attn_threads_run(threads, tasks + bias, backward_w_task, &j);
+    attn_threads_run(threads, w_tasks(&j) + bias, backward_w_task, &j);
 }
