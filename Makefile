@@ -88,11 +88,12 @@ pkg_config = sed -e "s|@PREFIX@|$(PREFIX)|" -e "s|@NAME@|$(1)|" -e "s|@PRECISION
              -e "s|@VERSION@|$(VERSION)|" -e "s|@DEFINE@|$(3)|" scripts/attn.pc.in > "$(TO)/lib/pkgconfig/$(1).pc"
 TO = $(DESTDIR)$(PREFIX)
 install: all
-	install -d "$(TO)/bin" "$(TO)/lib/pkgconfig" "$(TO)/include/attn" "$(TO)/share/attn"
+	install -d "$(TO)/bin" "$(TO)/lib/pkgconfig" "$(TO)/include/attn" "$(TO)/share/attn/experiments"
 	for p in $(notdir $(PROGRAMS)); do install -m 755 $(BUILD)/$$p "$(TO)/bin/attn-$$p" || exit 1; done
 	install -m 644 $(BUILD)/libattn.a $(BUILD)/libattn_f64.a "$(TO)/lib"
 	install -m 644 $(HEADERS) "$(TO)/include/attn"
-	install -m 644 $(wildcard data/*) scripts/peer_torch.py "$(TO)/share/attn"
+	install -m 644 $(wildcard data/*.*) scripts/peer_torch.py "$(TO)/share/attn"
+	install -m 644 $(wildcard data/experiments/*) "$(TO)/share/attn/experiments"
 	$(call pkg_config,attn,single,)
 	$(call pkg_config,attn_f64,double, -DATTN_DOUBLE)
 

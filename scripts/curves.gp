@@ -3,7 +3,7 @@
 # gnuplot 5.4 or newer. Set before:
 #   output, svg                  the picture's name; 1: an SVG, else a PNG
 #   title, x_label               words
-#   x_low, x_high                the range of all panels
+#   x_low, x_high                the range of all panels; x_logarithmic: whether its axis is
 #   panels, and for each from 1: y_label, note, low, high (the range), logarithmic,
 #     points (in all; 0: no data), first and last (curve)
 #   for each curve from 1: curve_title, tint, drawn, dots, band, mark (whether there are any),
@@ -32,10 +32,11 @@ array sign[8] = [7, 5, 9, 11, 13, 15, 6, 4]
 set grid xtics ytics lc rgb '#d8d8d8' lt 1
 set border 3 lc rgb '#404040'
 set xtics nomirror
-if (x_high - x_low < 8) { set xtics 1 } # steps are whole
+if (!x_logarithmic && x_high - x_low < 8) { set xtics 1 } # steps are whole
 set ytics nomirror
 set xlabel x_label
 set xrange [x_low - 0.01 * (x_high - x_low):x_high + 0.01 * (x_high - x_low)]
+if (x_logarithmic) { set logscale x; set xrange [x_low / 1.1:x_high * 1.1] }
 set key outside top center horizontal samplen 3.2
 
 set multiplot layout rows,columns title title font ',14'
@@ -61,7 +62,7 @@ do for [p = 1:panels] {
             }
         }
     }
-    unset logscale
+    unset logscale y
     set format y '%g'
     if (logarithmic[p]) {
         set logscale y

@@ -135,7 +135,7 @@ START_TEST(points_gaps_and_ranges)
     const struct plot_curve curve = curve_of(x, s->y, s->n);
     struct plot_curve joined = curve;
     struct plot_panel panel = {.y_label = "y", .log = s->log, .curve = &joined, .curves = 1};
-    const struct plot_curves c = {"title", "step", "", &panel, 1};
+    const struct plot_curves c = {"title", "step", "", &panel, 1, false};
     struct attn_text t;
     char note[128];
 
@@ -200,7 +200,7 @@ START_TEST(any_series_is_a_picture)
     const struct plot_panel panel[2] = {
         {.y_label = "y", .log = s->log, .curve = &curve, .curves = 1},
         {.y_label = "share", .share = true, .curve = &curve, .curves = 1}};
-    const struct plot_curves c = {"title", "step", "a mark", panel, 2};
+    const struct plot_curves c = {"title", "step", "a mark", panel, 2, false};
     size_t size;
     char *data;
 
@@ -244,7 +244,7 @@ START_TEST(words_mean_nothing_to_gnuplot_or_xml)
             (struct plot_curve){.title = words[i], .x = x, .y = y, .n = 2, .tint = i, .mark = none};
     for (int i = 0; i < WORDS; i++) {
         const struct plot_panel panel = {.y_label = words[i], .curve = curve, .curves = WORDS};
-        const struct plot_curves c = {words[i], words[i], "", &panel, 1};
+        const struct plot_curves c = {words[i], words[i], "", &panel, 1, false};
         char *svg = draw(&c, "words.svg", &size);
         ck_assert(strstr(svg, "a &lt; b &amp;&amp; c > d") != NULL);
         ck_assert(strstr(svg, "`id` $HOME @x") != NULL);
@@ -263,7 +263,7 @@ START_TEST(long_series_are_thinned_without_losing_a_peak)
     double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
     struct plot_curve curve;
     const struct plot_panel panel = {.y_label = "y", .curve = &curve, .curves = 1};
-    const struct plot_curves c = {"title", "step", "", &panel, 1};
+    const struct plot_curves c = {"title", "step", "", &panel, 1, false};
     struct attn_text t;
     size_t size;
 
@@ -303,7 +303,7 @@ START_TEST(a_mark_stands_on_its_curve)
         const struct plot_curve curve = {.x = x, .y = y, .n = 3, .mark = marks[i].mark};
         const struct plot_panel panel = {
             .y_label = "", .log = marks[i].log, .curve = &curve, .curves = 1};
-        const struct plot_curves c = {"t", "step", "here", &panel, 1};
+        const struct plot_curves c = {"t", "step", "here", &panel, 1, false};
         struct attn_text t = commands_of(&c, false);
         ck_assert_str_eq(block(&t, "$mark_1 <<"), marks[i].point);
         ck_assert((strstr(t.data, "title = 't (circles: here)'") != NULL) ==
@@ -320,7 +320,7 @@ START_TEST(bands_widen_the_range)
         .x = x, .y = y, .low = low, .high = high, .n = 2, .mark = none};
     const struct plot_panel panel = {
         .y_label = "", .from_zero = true, .curve = &curve, .curves = 1};
-    const struct plot_curves c = {"t", "step", "", &panel, 1};
+    const struct plot_curves c = {"t", "step", "", &panel, 1, false};
     struct attn_text t = commands_of(&c, false);
 
     ck_assert_str_eq(block(&t, "$band_1 <<"), "1 -1 3\n\n");

@@ -1,6 +1,7 @@
 #include "beside.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,4 +31,15 @@ bool find_beside(char *path, size_t size, const char *here, const char *name,
                 return true;
     snprintf(path, size, "%s", here);
     return access(here, F_OK) == 0;
+}
+
+bool find_data(char *path, size_t size, const char *name)
+{
+    static const char *const folders[] = {"../data", "../share/attn", NULL};
+    const char *own = getenv("ATTN_DATA");
+
+    if (access(name, F_OK) != 0 && own && attn_path_join(path, size, own, name) &&
+        access(path, F_OK) == 0)
+        return true;
+    return find_beside(path, size, name, name, folders);
 }

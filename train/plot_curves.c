@@ -266,6 +266,7 @@ void plot_curves_print(struct attn_text *t, const struct plot_curves *c, struct 
     plot_print_words(t, "title", title, fonts);
     plot_print_words(t, "x_label", c->x_label, fonts);
     if (x.count && !(x.high > x.low)) x = (struct extent){x.low - 1, x.high + 1, x.count};
-    print_number(t, "x_low", x.count ? x.low : 0);
+    attn_text_print(t, "x_logarithmic = %d\n", c->log_x);
+    print_number(t, "x_low", x.count ? x.low : c->log_x);
     print_number(t, "x_high", x.count ? x.high : 1);
 }

@@ -41,6 +41,7 @@ struct plot_curves {
     const char *mark_title; /* what a marked point is: goes into the title where there is one */
     const struct plot_panel *panel;
     int panels;
+    bool log_x; /* all x are above 0 */
 };
 
 /* Words with which gnuplot sets what curves.gp needs. fonts: what the words may be drawn with. */

@@ -4,6 +4,7 @@
 
 #include "attn/memory.h"
 #include "cli.h"
+#include "reproduce.h"
 #include "study_compare.h"
 #include "study_json.h"
 #include "study_options.h"
@@ -144,6 +145,24 @@ static const char *work(const struct runs *runs, const struct study_options *o,
     return wrong;
 }
 
+static const char *study_runs(struct runs *runs, const struct study_options *o,
+                              struct attn_error *e)
+{
+    const char *wrong = open_runs(runs, o, e);
+
+    return wrong ? wrong : work(runs, o, e);
+}
+
+static const char *reproduce_results(const struct study_options *o, struct attn_error *e)
+{
+    const struct reproduce r = {.names = o->reproduce,
+                                .folder = o->out ? o->out : "runs/reproduce",
+                                .seed = o->seed,
+                                .json = o->json};
+
+    return reproduce(&r, e);
+}
+
 int main(int argc, char **argv)
 {
     struct study_options o;
@@ -153,8 +172,7 @@ int main(int argc, char **argv)
     int code = study_options_read(&o, PROGRAM, argc, argv);
 
     if (code == CLI_GO_ON) {
-        wrong = open_runs(&runs, &o, &e);
-        if (!wrong) wrong = work(&runs, &o, &e);
+        wrong = o.reproduce ? reproduce_results(&o, &e) : study_runs(&runs, &o, &e);
         code = wrong ? cli_die(PROGRAM, &e) : cli_close_stdout(PROGRAM, 0);
         close_runs(&runs);
     }

@@ -7,10 +7,28 @@
 #include "attn/diagnosis.h"
 #include "attn/memory.h"
 #include "cli.h"
+#include "reproduce.h"
 
-enum option { JSON, MAP, PLAY, LOSS, STEP, LAYER, HEAD, ASCII, COLOR, PLOT, SVG, OUT, HTML };
+enum option {
+    JSON,
+    MAP,
+    PLAY,
+    LOSS,
+    STEP,
+    LAYER,
+    HEAD,
+    ASCII,
+    COLOR,
+    PLOT,
+    SVG,
+    OUT,
+    HTML,
+    REPRODUCE,
+    SEED
+};
 
-static const char say[] = "In words", show[] = "In the terminal", draw[] = "As files";
+static const char say[] = "In words", show[] = "In the terminal", draw[] = "As files",
+                  again[] = "Known results, once more";
 
 static const struct cli_option options[] = {
     [JSON] = {"json", 0, NULL, "all of it as one JSON object in a line", NULL, say},
@@ -27,10 +45,15 @@ static const struct cli_option options[] = {
               "their comparison",
               NULL, draw},
     [SVG] = {"svg", 0, NULL, "--plot: SVG, not PNG", NULL, draw},
-    [OUT] = {"out", 'o', "DIR", "--plot: where to; must be there",
-             "the run's, of several the present folder", draw},
+    [OUT] = {"out", 'o', "DIR", "--plot: where to; must be there. --reproduce: where runs go",
+             "the run's, of several the present folder; runs/reproduce", draw},
     [HTML] = {"html", 0, "FILE", "one page with maps and curves to step through, offline", NULL,
               draw},
+    [REPRODUCE] = {"reproduce", 0, "NAME,...",
+                   "train what these experiments ask for (--list), or those in files of one's own, "
+                   "and hold what comes out against what was published; all: every one",
+                   NULL, again},
+    [SEED] = {"seed", 0, "N", "--reproduce: the first seed", "1", again},
 };
 
 enum { OPTIONS = sizeof options / sizeof *options };
@@ -109,6 +132,10 @@ static const char *take(void *context, const struct cli_option *option, const ch
         return cli_path(&o->out, option, value, e);
     case HTML:
         return cli_path(&o->html, option, value, e);
+    case REPRODUCE:
+        return cli_path(&o->reproduce, option, value, e);
+    case SEED:
+        return cli_integer(&o->seed, option, value, 0, (int64_t)1 << 53, e);
     }
     return NULL;
 }
@@ -122,6 +149,8 @@ static void list(void *context)
     printf("measures of a map, in --json\n");
     for (const struct attn_metric *m = attn_metric_table; m->name; m++)
         printf("  %-18s %s\n", m->name, m->says);
+    printf("experiments, for --reproduce\n");
+    reproduce_list();
 }
 
 /* What would be read and ignored is refused. */
@@ -134,7 +163,10 @@ static const char *check(const struct reader *r, struct attn_error *e)
         bool fits;
         const char *says;
     } rules[] = {
-        {o->runs == 0, false, "expected the directory of a run"},
+        {o->runs == 0, o->reproduce != NULL, "expected the directory of a run"},
+        {o->reproduce != NULL, o->runs == 0 && !view && !o->plot && !o->html,
+         "--reproduce: expected no run, and of the other options --seed, --out and --json alone"},
+        {r->given[SEED], o->reproduce != NULL, "--seed: expected --reproduce with it"},
         {o->runs > 1, !view && !o->html, "--map, --play, --loss, --html: expected one run"},
         {o->json, !view, "--json: not with --map, --play, --loss"},
         {r->given[STEP], o->view == STUDY_MAP, "--step: expected --map with it"},
@@ -143,7 +175,7 @@ static const char *check(const struct reader *r, struct attn_error *e)
         {o->ascii, view, "--ascii: expected --map, --play or --loss with it"},
         {r->given[COLOR], view, "--color: expected --map, --play or --loss with it"},
         {o->svg, o->plot, "--svg: expected --plot with it"},
-        {r->given[OUT], o->plot, "--out: expected --plot with it"},
+        {r->given[OUT], o->plot || o->reproduce, "--out: expected --plot or --reproduce with it"},
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -163,12 +195,13 @@ int study_options_read(struct study_options *o, const char *program, int argc, c
                    "compared, seeds of the same settings as one.",
         .examples = "  study runs/recall-1\n"
                     "  study --map --step 30 runs/recall-1\n"
-                    "  study --plot runs/recall-*\n",
+                    "  study --reproduce all\n",
         .notes = "With --plot or --html alone nothing is said on standard output; with --json the\n"
                  "object is.\n\n"
-                 "Exit: 0 done, whatever was found, 2 usage, 3 a run that cannot be read,\n"
-                 "4 cannot write, or draw without gnuplot, 5 out of memory.\n",
-        .operands = "RUN...",
+                 "Exit: 0 done, whatever was found, 1 --reproduce: something came out other than\n"
+                 "expected, 2 usage, 3 a run that cannot be read, 4 cannot write, or draw without\n"
+                 "gnuplot, 5 out of memory, 85 --reproduce: a run was stopped.\n",
+        .operands = "[RUN...]",
         .options = options,
         .count = OPTIONS,
         .take = take,
@@ -177,7 +210,7 @@ int study_options_read(struct study_options *o, const char *program, int argc, c
     struct attn_error e;
     int code;
 
-    *o = (struct study_options){.step = -1, .layer = -1, .head = -1};
+    *o = (struct study_options){.step = -1, .layer = -1, .head = -1, .seed = 1};
     o->directory = attn_alloc((size_t)argc, sizeof *o->directory);
     if (!o->directory) {
         attn_fail_memory(&e, "command line");

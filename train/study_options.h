@@ -3,6 +3,7 @@
 #define STUDY_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "attn/error.h"
 #include "terminal.h"
@@ -21,6 +22,8 @@ struct study_options {
     const char *html;
     const char **directory; /* (runs) */
     int runs;
+    const char *reproduce; /* experiments instead of runs; NULL: none */
+    int64_t seed;
 };
 
 /* CLI_GO_ON with everything filled in, or the exit code to end with. Either way

@@ -178,7 +178,7 @@ const char *study_plot_compared(struct attn_text *t, const struct study_comparis
     struct comparison p = {.c = c, .groups = c->groups < PLOT_TINTS ? c->groups : PLOT_TINTS};
     struct plot_panel panel[PANELS];
     char title[96] = "Runs compared";
-    struct plot_curves all = {title, "step", "", panel, 0};
+    struct plot_curves all = {title, "step", "", panel, 0, false};
     double *room = NULL;
     const char *wrong = take_room(&p, &room, e);
 

@@ -81,7 +81,7 @@ const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg
     struct plot_panel panel[2] = {{.y_label = "loss (nats)", .from_zero = true, .curve = losses},
                                   {.y_label = "share (0 to 1)", .share = true, .curve = shares}};
     char title[TITLE];
-    const struct plot_curves c = {title, "step", "steepest fall of the loss", panel, 2};
+    const struct plot_curves c = {title, "step", "steepest fall of the loss", panel, 2, false};
     double ends[2] = {0, 0}, level[2] = {unigram, unigram};
 
     snprintf(title, sizeof title, "%s: how it learned", s->name);
@@ -157,8 +157,9 @@ static const char *plot_views(struct attn_text *t, const struct study *s, bool s
     struct plot_curve *curve = calloc((size_t)(layers * views * heads), sizeof *curve);
     char label[MOST_PANELS][96], name[PLOT_TINTS][32], title[TITLE];
     struct plot_panel panel[MOST_PANELS];
-    const struct plot_curves c = {title, "step", "sharpening, the steepest fall of the entropy",
-                                  panel, layers * views};
+    const struct plot_curves c = {
+        title, "step",         "sharpening, the steepest fall of the entropy",
+        panel, layers * views, false};
     const char *wrong;
 
     if (!curve) return attn_fail_memory(e, "curves of a picture");

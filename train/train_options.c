@@ -325,10 +325,9 @@ int train_options_read(struct train_options *o, const char *program, int argc, c
 
 const char *train_data_path(const struct train_options *o, char path[ATTN_DATA_PATH + 64])
 {
-    static const char *const folders[] = {"../data", "../share/attn", NULL};
     const char *name = o->settings.data;
 
     if (!name[0]) return NULL;
     if (strchr(name, '/')) return name;
-    return find_beside(path, ATTN_DATA_PATH + 64, name, name, folders) ? path : name;
+    return find_data(path, ATTN_DATA_PATH + 64, name) ? path : name;
 }
