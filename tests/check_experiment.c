@@ -1,0 +1,284 @@
+/* Experiments as files: what is read of them, what is refused, and numbers of runs. */
+#include <math.h>
+
+#include "attn/memory.h"
+#include "attn/safetensors.h"
+#include "experiment.h"
+#include "experiment_measure.h"
+#include "experiment_tensor.h"
+#include "test.h"
+
+#define RUNS                                                                                       \
+    "\"settings\": {\"task\": \"recall\", \"width\": 8}, \"runs\": {\"a\": {}, \"b\": {\"lr\": "   \
+    "0.5}}"
+#define CHECK "\"what\": \"w\", \"measure\": \"accuracy\", \"least\": 0"
+
+static const char *write_experiment(const char *text)
+{
+    static char path[300];
+
+    snprintf(path, sizeof path, "%s/mine.json", scratch_directory());
+    write_file(path, text, strlen(text));
+    return path;
+}
+
+/* One of everything. */
+START_TEST(all_of_a_file_is_read)
+{
+    static const char text[] =
+        "{\"title\": \"T\", \"source\": \"S\", \"program\": \"train64\", \"seeds\": 2,\n"
+        "\"needs\": \"x.txt\", \"question\": \"q\", \"setting\": [\"s\"],\n" RUNS ",\n"
+        "\"checks\": [{\"what\": \"one\", \"run\": \"b\", \"measure\": \"reach accuracy 0.5\", "
+        "\"near\": 2, \"within\": \"25 %\", \"published\": \"2\", \"seen\": \"3\"},\n"
+        "{\"what\": \"two\", \"runs\": [\"a\", \"b\"], \"minus\": [\"b\", \"a\"], \"fit\": "
+        "\"log-log slope\", \"against\": \"lr\", \"measure\": \"result loss\", \"most\": 3},\n"
+        "{\"what\": \"three\", \"run\": \"a\", \"over\": \"b\", \"measure\": \"loss\", "
+        "\"near\": -2, \"within\": 0.5}]}";
+    struct experiment x;
+    struct attn_error e;
+
+    ck_assert_msg(!experiment_read(&x, write_experiment(text), &e), "%s", e.text);
+    ck_assert_str_eq(x.name, "mine");
+    ck_assert_str_eq(x.title, "T");
+    ck_assert_str_eq(x.needs, "x.txt");
+    ck_assert_str_eq(x.program, "train64");
+    ck_assert_int_eq(x.seeds, 2);
+    ck_assert_int_eq(x.runs, 2);
+    ck_assert_int_eq(x.run[0].settings.model.width, 8);
+    ck_assert_double_eq(x.run[0].settings.lr, 0.001);
+    ck_assert_double_eq(x.run[1].settings.lr, 0.5);
+    ck_assert_int_eq(x.run[1].from, -1);
+    ck_assert_int_eq(x.checks, 3);
+    ck_assert_int_eq(x.check[0].run[0], 1);
+    ck_assert_double_eq(x.check[0].least, 1.5);
+    ck_assert_double_eq(x.check[0].most, 2.5);
+    ck_assert_int_eq(x.check[1].fit, EXPERIMENT_SLOPE);
+    ck_assert_int_eq(x.check[1].beside, EXPERIMENT_MINUS);
+    ck_assert_int_eq(x.check[1].run[1], 1);
+    ck_assert_int_eq(x.check[1].other[0], 1);
+    ck_assert_int_eq(x.check[1].other[1], 0);
+    ck_assert(isinf(x.check[1].least));
+    ck_assert_int_eq(x.check[2].beside, EXPERIMENT_OVER);
+    ck_assert_double_eq(x.check[2].least, -2.5);
+    ck_assert_double_eq(x.check[2].most, -1.5);
+    experiment_free(&x);
+}
+END_TEST
+
+static const struct {
+    const char *text, *says;
+} refused[] = {
+    {"[]", "expected an object"},
+    {"{\"title\": 3}", "\"title\": expected a string"},
+    {"{}", "no \"title\""},
+    {"{\"title\": \"t\", \"colour\": 1}", "\"colour\" is not known here"},
+    {"{\"title\": \"t\", \"program\": \"rm\"}", "expected train or train64"},
+    {"{\"title\": \"t\", \"seeds\": 0}", "\"seeds\": expected 1 to"},
+    {"{\"title\": \"t\", \"seeds\": 1.5}", "\"seeds\": expected 1 to"},
+    {"{\"title\": \"t\"}", "\"runs\": expected an object"},
+    {"{\"title\": \"t\", \"runs\": {\"../x\": {}}}", "a run's name has"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": 1}}", "\"a\": expected an object"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {}}}", "runs, \"a\": \"task\": expected the name"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"nothing\"}}}", "expected the name of one"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"recall\", \"widht\": 3}}}",
+     "train has no setting \"widht\""},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"recall\", \"seed\": 3}}}", "command line"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"recall\", \"width\": \"3x\"}}}", "width"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"recall\", \"width\": [3]}}}",
+     "expected a word or number"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"recall\", \"words\": true}}}",
+     "task recall has no such setting"},
+    {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"recall\", \"from\": \"a\"}}}",
+     "no run \"a\" before it"},
+    {"{\"title\": \"t\", " RUNS "}", "\"checks\": expected a list"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": []}", "\"checks\": expected a list"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK "}]}", "either \"run\" or \"runs\""},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"run\": \"c\"}]}",
+     "check 1: \"run\": expected names of runs, not c"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"run\": []}]}", "names of runs"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"runs\": [\"a\", \"b\"]}]}",
+     "one run, or several and a \"fit\""},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"run\": \"a\", \"fit\": \"best\"}]}",
+     "\"fit\": no \"best\""},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
+     ", \"runs\": [\"a\", \"b\"], \"fit\": \"log-log slope\"}]}",
+     "\"against\": expected a setting"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
+     ", \"run\": \"a\", \"minus\": [\"a\", \"b\"]}]}",
+     "\"minus\": expected as many runs"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
+     ", \"run\": \"a\", \"minus\": \"a\", \"over\": \"b\"}]}",
+     "only one"},
+    {"{\"title\": \"t\", " RUNS
+     ", \"checks\": [{\"what\": \"w\", \"measure\": \"best of\", \"run\": \"a\", \"least\": 0}]}",
+     "\"best of\" is none"},
+    {"{\"title\": \"t\", " RUNS
+     ", \"checks\": [{\"what\": \"w\", \"measure\": \"loss\", \"run\": \"a\"}]}",
+     "expected \"least\" or \"most\""},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{\"what\": \"w\", \"measure\": \"loss\", \"run\": "
+     "\"a\", \"least\": 2, \"most\": 1}]}",
+     "expected \"least\" or \"most\""},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{\"what\": \"w\", \"measure\": \"loss\", \"run\": "
+     "\"a\", \"near\": 2, \"within\": \"3\"}]}",
+     "\"within\": expected"},
+};
+enum { REFUSED = sizeof refused / sizeof *refused };
+
+START_TEST(what_is_wrong_in_a_file_is_told)
+{
+    const char *path = write_experiment(refused[_i].text);
+    struct experiment x;
+    struct attn_error e;
+
+    ck_assert_ptr_nonnull(experiment_read(&x, path, &e));
+    ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
+    ck_assert_msg(strstr(e.text, refused[_i].says) && strstr(e.text, path), "%s", e.text);
+}
+END_TEST
+
+/* A run by hand: five logged steps, one head. */
+static const char *made_run(void)
+{
+    static char path[300], file[400];
+    static const char config[] = "{\"task\": \"recall\", \"layers\": 1, \"heads\": 1}",
+                      metrics[] = "step\tloss\teval_loss\taccuracy\tprogress\n"
+                                  "1\t3\t3\t0.1\t0.0\n10\t3\t2.9\t0.2\t0.3\n20\t1\t2.8\t0.1\t0.4\n"
+                                  "30\t0.2\t0.3\t0.9\t0.8\n40\t0.1\t0.2\t1\t0.7\n",
+                      heads[] =
+                          "step\tlayer\thead\tentropy\n1\t0\t0\t2\n20\t0\t0\tnan\n40\t0\t0\t0.5\n",
+                      result[] = "{\"status\": \"done\", \"seconds\": 1.5}\n";
+    const struct {
+        const char *name, *text;
+    } files[] = {{"config.json", config},
+                 {"metrics.tsv", metrics},
+                 {"heads.tsv", heads},
+                 {"result.json", result}};
+
+    snprintf(path, sizeof path, "%s", scratch_directory());
+    for (int i = 0; i < 4; i++) {
+        snprintf(file, sizeof file, "%s/%s", path, files[i].name);
+        write_file(file, files[i].text, strlen(files[i].text));
+    }
+    return path;
+}
+
+static const struct {
+    const char *measure;
+    double value;
+} measures[] = {
+    {"accuracy", 1},
+    {"start accuracy", 0.1},
+    {"at accuracy 30", 0.9},
+    {"at accuracy 31", (double)NAN},
+    {"reach accuracy 0.5", 30},
+    {"reach accuracy 1.5", (double)NAN},
+    {"fall eval_loss", 20},
+    {"highest progress", 0.8},
+    {"lowest accuracy", 0.1},
+    {"highest progress while eval_loss 2.5", 0.4},
+    {"highest progress while eval_loss 9", (double)NAN},
+    {"lowest eval_loss while accuracy 0.15", 0.2},
+    {"layer0.head0.entropy", 0.5},
+    {"lowest layer0.head0.entropy", 0.5},
+    {"highest layer0.head0.entropy", 2},
+    {"result seconds", 1.5},
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+START_TEST(measures_are_those_of_the_files)
+{
+    struct study s;
+    struct attn_error e;
+    double x = 7;
+
+    ck_assert_msg(!study_open(&s, made_run(), &e), "%s", e.text);
+    ck_assert_msg(!experiment_measure_check(measures[_i].measure, &e), "%s", e.text);
+    ck_assert_msg(!experiment_measure(&x, measures[_i].measure, &s, &e), "%s", e.text);
+    if (isnan(measures[_i].value))
+        ck_assert_double_nan(x);
+    else
+        ck_assert_double_eq(x, measures[_i].value);
+    study_close(&s);
+}
+END_TEST
+
+START_TEST(what_a_run_has_not_is_told)
+{
+    static const char *const none[] = {"nothing",
+                                       "layer0.head0.nothing",
+                                       "layer1.head0.entropy",
+                                       "layer0.head7.entropy",
+                                       "result nothing",
+                                       "highest progress while nothing 1",
+                                       "cosine w 1,2",
+                                       "highest loss while layer0.head0.entropy 0"};
+    struct study s;
+    struct attn_error e;
+    double x;
+
+    ck_assert_msg(!study_open(&s, made_run(), &e), "%s", e.text);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        ck_assert_msg(experiment_measure(&x, none[i], &s, &e) != NULL, "%s", none[i]);
+        ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(e.text, s.directory));
+    }
+    study_close(&s);
+}
+END_TEST
+
+START_TEST(words_that_are_no_measure)
+{
+    static const char *const none[] = {"",
+                                       "   ",
+                                       "at accuracy",
+                                       "at accuracy x",
+                                       "reach accuracy",
+                                       "highest a until b 1",
+                                       "highest a while b x",
+                                       "a b",
+                                       "1 2 3 4 5 6",
+                                       "result a b"};
+    struct attn_error e;
+
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        ck_assert_msg(experiment_measure_check(none[i], &e) != NULL, "%s", none[i]);
+        ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
+    }
+}
+END_TEST
+
+START_TEST(numbers_of_a_checkpoint)
+{
+    const float narrow[] = {3, 4, 9};
+    const double wide[] = {-1, 0, 5};
+    const struct attn_tensor tensors[] = {
+        {.name = "n", .dtype = "F32", .rank = 1, .shape = {3}, .data = narrow, .bytes = 12},
+        {.name = "w", .dtype = "F64", .rank = 1, .shape = {3}, .data = wide, .bytes = 24}};
+    char path[400];
+    struct attn_error e;
+    double x;
+
+    snprintf(path, sizeof path, "%s/checkpoint.safetensors", scratch_directory());
+    ck_assert_ptr_null(attn_safetensors_write(path, tensors, 2, NULL, 0, &e));
+    ck_assert_ptr_null(experiment_tensor_norm(&x, scratch_directory(), "n", 2, &e));
+    ck_assert_double_eq(x, 5);
+    ck_assert_ptr_null(experiment_tensor_cosine(&x, scratch_directory(), "n", "4,-3", &e));
+    ck_assert_double_eq(x, 0);
+    ck_assert_ptr_null(experiment_tensor_cosine(&x, scratch_directory(), "w", "2,0", &e));
+    ck_assert_double_eq(x, -1);
+    ck_assert_ptr_nonnull(experiment_tensor_norm(&x, scratch_directory(), "n", 4, &e));
+    ck_assert_ptr_nonnull(experiment_tensor_norm(&x, scratch_directory(), "n", 0.5, &e));
+    ck_assert_ptr_nonnull(experiment_tensor_cosine(&x, scratch_directory(), "n", "1,", &e));
+    ck_assert_ptr_nonnull(experiment_tensor_cosine(&x, scratch_directory(), "z", "1", &e));
+}
+END_TEST
+
+void add_tests(Suite *suite)
+{
+    add_test(suite, "file", all_of_a_file_is_read);
+    add_loop_test(suite, "refused", what_is_wrong_in_a_file_is_told, REFUSED);
+    add_loop_test(suite, "measures", measures_are_those_of_the_files, MEASURES);
+    add_test(suite, "not there", what_a_run_has_not_is_told);
+    add_test(suite, "no measure", words_that_are_no_measure);
+    add_test(suite, "checkpoint", numbers_of_a_checkpoint);
+}

@@ -1,0 +1,173 @@
+/* study --reproduce, from outside: verdicts, exit codes, what is trained and what is not. */
+#include <sys/stat.h>
+#include <time.h>
+
+#include "test.h"
+
+/* %s: of the first run; the limit on its steps. */
+static const char small[] =
+    "{\"title\": \"Small <one>\", \"source\": \"nobody\", \"question\": [\"a & b\"], \"seeds\": "
+    "2,\n"
+    "\"settings\": {\"task\": \"recall\", \"pairs\": 2, \"keys\": 4, \"values\": 3, \"width\": 8, "
+    "\"batch\": 8, \"eval-size\": 8, \"steps\": 10%s},\n"
+    "\"runs\": {\"a\": {}, \"b\": {\"lr\": 0.5}},\n"
+    "\"checks\": [{\"what\": \"steps\", \"run\": \"a\", \"measure\": \"step\", \"near\": 10, "
+    "\"within\": 0, \"published\": \"ten\"},\n"
+    "{\"what\": \"rates\", \"runs\": [\"a\", \"b\"], \"measure\": \"lr\", \"fit\": "
+    "\"log-log slope\", \"against\": \"lr\", \"near\": 1, \"within\": 1e-6},\n"
+    "{\"what\": \"rise\", \"runs\": [\"a\", \"b\"], \"measure\": \"lr\", \"fit\": \"smallest "
+    "rise\", \"least\": 0.49, \"most\": 0.5}],\n"
+    "\"picture\": {\"panels\": [{\"label\": \"loss\", \"curves\": [{\"title\": \"a\", \"run\": "
+    "\"a\", \"measure\": \"eval_loss\"}]}]}}\n";
+
+static void write_small(const char *more)
+{
+    char path[300], text[2048];
+
+    snprintf(path, sizeof path, "%s/small.json", scratch_directory());
+    snprintf(text, sizeof text, small, more);
+    write_file(path, text, strlen(text));
+}
+
+/* In the scratch directory; standard error too. */
+static int reproduce(const char *options)
+{
+    return run("cd %s && '%s' --reproduce %s", scratch_directory(), program_path("study"), options);
+}
+
+static void expect_said(const char *what)
+{
+    ck_assert_msg(strstr(run_output, what) != NULL, "no \"%s\" in:\n%s", what, run_output);
+}
+
+static struct timespec time_of(const char *file)
+{
+    char path[400];
+    struct stat status;
+
+    snprintf(path, sizeof path, "%s/%s", scratch_directory(), file);
+    ck_assert_msg(stat(path, &status) == 0, "%s", path);
+    return status.st_mtim;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+START_TEST(what_comes_out_is_told)
+{
+    write_small("");
+    ck_assert_msg(reproduce("small.json --seed 3") == 0, "%s", run_output);
+    expect_said("small: Small <one>, nobody\n");
+    expect_said("  steps  ten");
+    expect_said("4 of 4  small, ");
+    expect_said("1 of 1 came out as expected");
+    expect_said("made runs/reproduce/report.html");
+    ck_assert_int_eq(run("sed 's/src=.*>//' '%s/runs/reproduce/report.html'", scratch_directory()),
+                     0);
+    expect_said("<h2>Small &lt;one></h2>");
+    expect_said("<p>a &amp; b</p>");
+    expect_said("For seeds 3 to 4");
+    expect_said("b-3: train --task=recall --pairs=2");
+    ck_assert_ptr_null(strstr(run_output, "not as expected"));
+}
+END_TEST
+
+START_TEST(a_finished_run_is_not_trained_again)
+{
+    struct timespec before, after;
+
+    write_small("");
+    ck_assert_msg(reproduce("small.json") == 0, "%s", run_output);
+    before = time_of("runs/reproduce/small/a-1/result.json");
+    ck_assert_msg(reproduce("small.json") == 0, "%s", run_output);
+    after = time_of("runs/reproduce/small/a-1/result.json");
+    ck_assert(is_same_time(before, after));
+    ck_assert_int_eq(run("rm '%s/runs/reproduce/small/b-2/result.json'", scratch_directory()), 0);
+    ck_assert_msg(reproduce("small.json") == 0, "%s", run_output);
+    time_of("runs/reproduce/small/b-2/result.json");
+    ck_assert(is_same_time(before, time_of("runs/reproduce/small/a-1/result.json")));
+}
+END_TEST
+
+START_TEST(other_settings_are_trained_anew_and_seen)
+{
+    write_small("");
+    ck_assert_msg(reproduce("small.json") == 0, "%s", run_output);
+    write_small(", \"steps\": 12");
+    ck_assert_int_eq(reproduce("small.json"), ATTN_BAD_INPUT); /* twice the same name */
+    write_small(", \"schedule\": \"linear\"");
+    ck_assert_int_eq(reproduce("small.json"), ATTN_CHECK_FAILED);
+    expect_said("NOT SO");
+    expect_said("study: 1 of 1 came out other than expected");
+    ck_assert_int_eq(
+        run("grep -c 'fails>not as expected' '%s/runs/reproduce/report.html'", scratch_directory()),
+        0);
+}
+END_TEST
+
+START_TEST(all_of_it_as_json)
+{
+    write_small("");
+    ck_assert_int_eq(run("cd %s && '%s' --reproduce small.json --json --out x 2>/dev/null",
+                         scratch_directory(), program_path("study")),
+                     0);
+    expect_said("{\"seed\": 1, \"experiments\": [{\"name\": \"small\"");
+    expect_said("\"what\": \"steps\", \"measure\": \"step\"");
+    expect_said("\"values\": [10, 10], \"holds\": true}");
+    expect_said("], \"holds\": true}\n");
+    time_of("x/report.html");
+}
+END_TEST
+
+START_TEST(what_cannot_be_is_refused)
+{
+    ck_assert_int_eq(reproduce("nothing"), ATTN_BAD_USAGE);
+    expect_said("no experiment \"nothing\" (see --list)");
+    ck_assert_int_eq(reproduce("''"), ATTN_BAD_USAGE);
+    ck_assert_int_eq(reproduce("x.json"), ATTN_BAD_INPUT);
+    ck_assert_int_eq(reproduce("x.json --seed -1"), ATTN_BAD_USAGE);
+    ck_assert_int_eq(reproduce("x.json --plot"), ATTN_BAD_USAGE);
+    ck_assert_int_eq(reproduce("x.json runs/a"), ATTN_BAD_USAGE);
+    write_small("");
+    ck_assert_int_eq(reproduce("small.json,./small.json"), ATTN_BAD_USAGE);
+    expect_said("twice");
+    ck_assert_int_eq(reproduce("small.json --out /dev/null/x"), ATTN_CANNOT_WRITE);
+    ck_assert_int_eq(run("cd %s && cp '%s' . && ./study --reproduce small.json",
+                         scratch_directory(), program_path("study")),
+                     ATTN_BAD_USAGE);
+    expect_said("no train beside this program");
+}
+END_TEST
+
+/* A train that is stopped, or fails, is told. */
+START_TEST(a_train_that_fails_is_told)
+{
+    static const struct {
+        const char *train;
+        int code;
+    } trains[] = {{"exit 85", ATTN_STOPPED}, {"kill -9 $$", ATTN_STOPPED}, {"exit 5", 5}};
+
+    write_small("");
+    ck_assert_int_eq(run("cp '%s' %s", program_path("study"), scratch_directory()), 0);
+    for (size_t i = 0; i < sizeof trains / sizeof *trains; i++) {
+        ck_assert_int_eq(run("cd %s && printf '#!/bin/sh\\n%s\\n' >train && chmod +x train",
+                             scratch_directory(), trains[i].train),
+                         0);
+        ck_assert_int_eq(run("cd %s && ./study --reproduce small.json", scratch_directory()),
+                         trains[i].code);
+        expect_said("study: small, ");
+    }
+}
+END_TEST
+
+void add_tests(Suite *suite)
+{
+    add_test(suite, "told", what_comes_out_is_told);
+    add_test(suite, "finished", a_finished_run_is_not_trained_again);
+    add_test(suite, "other settings", other_settings_are_trained_anew_and_seen);
+    add_test(suite, "JSON", all_of_it_as_json);
+    add_test(suite, "refused", what_cannot_be_is_refused);
+    add_test(suite, "train fails", a_train_that_fails_is_told);
+}
