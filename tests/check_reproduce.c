@@ -162,6 +162,17 @@ START_TEST(a_train_that_fails_is_told)
 }
 END_TEST
 
+/* The one in the guide for contributors. */
+START_TEST(the_example_comes_out)
+{
+    ck_assert_int_eq(run("sed -n '/^```json/,/^```/{/^```/d;p}' CONTRIBUTING.md >%s/mine.json",
+                         scratch_directory()),
+                     0);
+    ck_assert_msg(reproduce("mine.json") == 0, "%s", run_output);
+    expect_said("1 of 1 came out as expected");
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_test(suite, "told", what_comes_out_is_told);
@@ -170,4 +181,5 @@ void add_tests(Suite *suite)
     add_test(suite, "JSON", all_of_it_as_json);
     add_test(suite, "refused", what_cannot_be_is_refused);
     add_test(suite, "train fails", a_train_that_fails_is_told);
+    add_test(suite, "example", the_example_comes_out);
 }
