@@ -97,13 +97,24 @@ static struct attn_model_settings variant(int i)
     return s;
 }
 
+/* What a layer would have says nothing, whatever it is. */
+static struct attn_model_settings table(void)
+{
+    struct attn_model_settings s = variant(1);
+
+    s.layers = 0;
+    s.fields = 1;
+    return s;
+}
+
 static struct attn_model_settings case_at(int i)
 {
     if (i == MADE) return given("gauss", false);
-    return i > MADE ? given("bilinear", true) : variant(i);
+    if (i == MADE + 1) return given("bilinear", true);
+    return i > MADE ? table() : variant(i);
 }
 
-enum { VARIANTS = MADE + 2 };
+enum { VARIANTS = MADE + 3 };
 
 static void *batch_block;
 

@@ -111,8 +111,33 @@ START_TEST(given_inputs_want_attention_alone)
 }
 END_TEST
 
+/* A table of logits by token takes one id and one class a token, at every position. */
+START_TEST(a_table_wants_ids_and_classes)
+{
+    struct attn_model_settings right = plain, s[4];
+    struct attn_error e;
+
+    right.layers = 0;
+    right.fields = 1;
+    right.heads = 4; /* of a layer: not looked at */
+    ck_assert_ptr_null(attn_model_check(&right, &e));
+    for (int i = 0; i < 4; i++) s[i] = right;
+    s[0].fields = 2;
+    s[1].regression = true;
+    s[2].pool = true;
+    s[3].vocabulary = 0;
+    s[3].features = 3;
+    for (int i = 0; i < 4; i++) {
+        ck_assert_ptr_nonnull(attn_model_check(&s[i], &e));
+        ck_assert_int_eq(e.fault, ATTN_BAD_USAGE);
+        ck_assert_ptr_nonnull(strstr(e.text, "layers 0"));
+    }
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "refused settings", settings_that_do_not_fit_are_refused, 14);
     add_test(suite, "given inputs", given_inputs_want_attention_alone);
+    add_test(suite, "table", a_table_wants_ids_and_classes);
 }

@@ -289,6 +289,37 @@ START_TEST(a_run_is_left_as_it_was)
 }
 END_TEST
 
+/* Without layers there is nothing to see of attention, and every view says or leaves it. */
+START_TEST(a_table_has_no_attention)
+{
+    static const char *const maps[] = {"--map", "--play"};
+    char where[300], html[512];
+
+    snprintf(where, sizeof where, "%s/run", scratch_directory());
+    ck_assert_int_eq(
+        run("%s --task copy --layers 0 --steps 20 -q --out '%s'", program_path("train"), where), 0);
+
+    ck_assert_int_eq(study_run("", where), 0);
+    expect_said("  accuracy ");
+    expect_said("target mass   not known");
+    expect_said("no layers, so no attention");
+    expect_said("no illness found");
+    ck_assert_int_eq(study_run("--json", where), 0);
+    expect_said("\"heads\": []");
+    ck_assert_int_eq(study_run("--loss", where), 0);
+    expect_said("accuracy");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(study_run(maps[i], where), 0);
+        ck_assert_str_eq(run_output, "run: no maps were recorded\n");
+    }
+    snprintf(html, sizeof html, "'%s' '%s'", where, trained("other", ""));
+    ck_assert_int_eq(study(html), 0);
+    snprintf(html, sizeof html, "--html '%s.html'", where);
+    ck_assert_int_eq(study_run(html, where), 0);
+    ck_assert_int_eq(run("grep -q '\"layers\":0' '%s.html'", where), 0);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_test(suite, "words", a_run_is_told_in_words);
@@ -299,5 +330,6 @@ void add_tests(Suite *suite)
     add_test(suite, "terminal", names_cannot_command_a_terminal);
     add_test(suite, "ends", each_end_has_its_code);
     add_test(suite, "broken", a_broken_run_is_named);
+    add_test(suite, "table", a_table_has_no_attention);
     add_test(suite, "unchanged", a_run_is_left_as_it_was);
 }

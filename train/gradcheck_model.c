@@ -40,9 +40,10 @@ enum factor {
 static const char *const place_names[] = {"residual", "qk", NULL};
 static const char *const input_names[] = {"id", "two ids", "reals", NULL};
 static const char *const target_names[] = {"class", "reals", NULL};
-static const char *const layer_names[] = {"1", "2", NULL};
+static const char *const layer_names[] = {"1", "2", "none", NULL};
 static const char *const length_names[] = {"full", "ragged", "empty", NULL};
 enum { B = 2, T = 4, WIDTH = 4, HIDDEN = 3, VOCABULARY = 5, OUTPUTS = 3, SOFTCAP_SHARE = 3 };
+enum { NO_LAYERS = 2 }; /* in layer_names */
 
 static const char *mlp_level(int i)
 {
@@ -70,7 +71,7 @@ static struct attn_model_settings settings(const int *choice)
         .features = input < 2 ? 0 : 2,
         .outputs = OUTPUTS,
         .regression = level(choice, TARGET),
-        .layers = 1 + level(choice, LAYERS),
+        .layers = level(choice, LAYERS) == NO_LAYERS ? 0 : 1 + level(choice, LAYERS),
         .width = WIDTH,
         .heads = heads.H,
         .kv_heads = heads.Hkv,
@@ -98,6 +99,37 @@ static struct attn_model_settings settings(const int *choice)
 static bool is(const int *choice, enum factor f, int level)
 {
     return choice[f] == level;
+}
+
+static const struct gradcheck_factor factors[FACTORS] = {
+    [KIND] = {.name = "kind", .level = gradcheck_kind_level},
+    [POSITION] = {.name = "position", .level = gradcheck_position_level},
+    [PLACE] = {.name = "place", .levels = place_names},
+    [INPUT] = {.name = "input", .levels = input_names},
+    [TARGET] = {.name = "target", .levels = target_names},
+    [LAYERS] = {.name = "layers", .levels = layer_names},
+    [HEADS] = {.name = "heads", .levels = gradcheck_head_names},
+    [SCALE] = {.name = "scale", .levels = gradcheck_scale_names},
+    [SOFTCAP] = {.name = "softcap", .levels = gradcheck_softcap_names},
+    [CAUSAL] = {.name = "causal", .levels = gradcheck_no_yes},
+    [LENGTHS] = {.name = "lengths", .levels = length_names},
+    [RESIDUAL] = {.name = "residual", .levels = gradcheck_no_yes},
+    [NORM] = {.name = "norm", .levels = gradcheck_no_yes},
+    [MLP] = {.name = "mlp", .level = mlp_level},
+    [QK_NORM] = {.name = "qk-norm", .levels = gradcheck_no_yes},
+    [TIED] = {.name = "tied", .levels = gradcheck_no_yes},
+    [OUTPUT] = {.name = "output", .levels = gradcheck_no_yes},
+    [BIAS] = {.name = "bias", .levels = gradcheck_no_yes},
+    [POOL] = {.name = "pool", .levels = gradcheck_no_yes},
+    [STD] = {.name = "std", .levels = gradcheck_stds}};
+
+/* Of a table of logits all other factors but the weights' size are without effect. */
+static const char *check_table(const int *choice, struct attn_error *e)
+{
+    for (int f = 0; f < FACTORS && is(choice, LAYERS, NO_LAYERS); f++)
+        if (f != LAYERS && f != STD && choice[f] > 0)
+            return attn_fail(e, ATTN_BAD_USAGE, "no layers: %s has no effect", factors[f].name);
+    return NULL;
 }
 
 /* What lies two layers back must still be seen in the loss, above its rounding.
@@ -131,7 +163,7 @@ static const char *conflict(const int *choice, struct attn_error *e)
     }
     if (choice[KIND] > 0 && gradcheck_kind_has_kink(attn_kinds[choice[KIND]]))
         return attn_fail(e, ATTN_BAD_USAGE, "its phi has a kink: attention and layer check it");
-    if (check_contrast(choice, e)) return e->text;
+    if (check_table(choice, e) || check_contrast(choice, e)) return e->text;
     const struct attn_model_settings s = settings(choice);
     return attn_model_check(&s, e);
 }
@@ -283,27 +315,6 @@ static void make(struct gradcheck_subject *s, const int *choice)
     s->backward = backward;
 }
 
-static const struct gradcheck_factor factors[FACTORS] = {
-    [KIND] = {.name = "kind", .level = gradcheck_kind_level},
-    [POSITION] = {.name = "position", .level = gradcheck_position_level},
-    [PLACE] = {.name = "place", .levels = place_names},
-    [INPUT] = {.name = "input", .levels = input_names},
-    [TARGET] = {.name = "target", .levels = target_names},
-    [LAYERS] = {.name = "layers", .levels = layer_names},
-    [HEADS] = {.name = "heads", .levels = gradcheck_head_names},
-    [SCALE] = {.name = "scale", .levels = gradcheck_scale_names},
-    [SOFTCAP] = {.name = "softcap", .levels = gradcheck_softcap_names},
-    [CAUSAL] = {.name = "causal", .levels = gradcheck_no_yes},
-    [LENGTHS] = {.name = "lengths", .levels = length_names},
-    [RESIDUAL] = {.name = "residual", .levels = gradcheck_no_yes},
-    [NORM] = {.name = "norm", .levels = gradcheck_no_yes},
-    [MLP] = {.name = "mlp", .level = mlp_level},
-    [QK_NORM] = {.name = "qk-norm", .levels = gradcheck_no_yes},
-    [TIED] = {.name = "tied", .levels = gradcheck_no_yes},
-    [OUTPUT] = {.name = "output", .levels = gradcheck_no_yes},
-    [BIAS] = {.name = "bias", .levels = gradcheck_no_yes},
-    [POOL] = {.name = "pool", .levels = gradcheck_no_yes},
-    [STD] = {.name = "std", .levels = gradcheck_stds}};
 const struct gradcheck_topic gradcheck_model = {
     .name = "model",
     .summary = "embedding to loss, with every setting",

@@ -94,7 +94,7 @@ const char *study_open(struct study *s, const char *directory, struct attn_error
     wrong = attn_recording_read(&s->run, directory, e);
     if (wrong) return wrong;
     s->heads = s->run.L * s->run.H;
-    s->logged = s->run.heads.rows / s->heads;
+    s->logged = s->heads ? s->run.heads.rows / s->heads : 0;
     s->room = attn_alloc(take_room(s, NULL, &head, &numbers, &frames), 1);
     if (!s->room) {
         attn_recording_free(&s->run);

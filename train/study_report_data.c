@@ -29,7 +29,7 @@ static int row_at(struct rows r, int i)
 
 int study_report_most_frames(const struct study *s)
 {
-    const int most = MOST_NUMBERS / (ATTN_METRICS * s->heads);
+    const int most = MOST_NUMBERS / (ATTN_METRICS * (s->heads ? s->heads : 1));
 
     return most > 2 ? most : 2;
 }

@@ -157,7 +157,10 @@ void study_words(const struct study *s, const struct study_diagnosis *d)
     print_title(s, d);
     print_results(s, d);
     print_phase(&s->phase);
-    print_heads(s, d);
+    if (s->heads)
+        print_heads(s, d);
+    else
+        printf("\nno layers, so no attention: a table of logits by token\n");
     printf("\n");
     if (!s->run.metrics.rows && !s->run.frames)
         printf("nothing was logged yet\n");

@@ -93,7 +93,8 @@ static void show(struct attn_run *run, const struct train_options *o)
 
     train_show_scores(run);
     train_show_sample(run);
-    if (o->show || isatty(STDERR_FILENO)) train_show_attention(run, &terminal);
+    if (run->trainer.settings.model.layers && (o->show || isatty(STDERR_FILENO)))
+        train_show_attention(run, &terminal);
     plot_run(run->directory, words);
     fprintf(stderr, "%s\n", words);
 }

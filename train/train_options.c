@@ -294,13 +294,26 @@ static const char *apply(struct reading *r, struct attn_error *e)
     return wrong;
 }
 
+/* What only describes a layer is not to be asked for where there is none. Defaults and a
+ * config.json have it all the same. */
+static const char *check_layers(const struct reading *r, struct attn_error *e)
+{
+    for (int i = 0; i < r->count && r->o->settings.model.layers == 0; i++) {
+        const struct attn_setting *t = r->given[i].setting;
+        if (strcmp(t->group, "Model") == 0 && strcmp(t->name, "layers"))
+            return attn_fail(e, ATTN_BAD_USAGE, "--%s: says nothing of a model without layers",
+                             t->name);
+    }
+    return NULL;
+}
+
 static const char *complete_options(struct reading *r, struct attn_error *e)
 {
     struct train_options *o = r->o;
 
     if (o->resume && (o->config || o->out || o->force))
         return attn_fail(e, ATTN_BAD_USAGE, "--resume goes without --config, --out and --force");
-    if (apply(r, e)) return e->text;
+    if (apply(r, e) || check_layers(r, e)) return e->text;
     if (o->resume) o->out = o->resume;
     if (!o->out) {
         snprintf(o->default_out, sizeof o->default_out, "runs/%s-%lld", o->settings.task,

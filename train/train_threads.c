@@ -23,7 +23,8 @@ static double operations_of_step(const struct attn_settings *s, int T, int outpu
 {
     const struct attn_model_settings *m = &s->model;
     const double columns = m->head_width ? (double)m->heads * m->head_width : m->width;
-    const double weights = m->layers * weights_of_layer(m, columns) + (double)m->width * outputs;
+    const double readout = m->layers ? (double)m->width * outputs : 0;
+    const double weights = m->layers * weights_of_layer(m, columns) + readout;
 
     return (double)s->batch * T * (6 * weights + 12.0 * m->layers * T * columns);
 }

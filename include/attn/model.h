@@ -9,7 +9,9 @@
  *             [norm] [pool] readout, loss
  * One attention layer alone is the default: no residual, norm or MLP. Where inputs are
  * given as queries, keys and values, the list is attention on them alone, and the weights
- * are those of its kind.
+ * are those of its kind. Without a layer it is embed alone, straight to the logits: a table of
+ * them by token, the bigram model where the task is to predict the next token; it takes one id
+ * a token and classes at all positions, and what describes a layer is not read.
  *
  * Nothing is allocated after the build. A model belongs to one thread at a time, and
  * so does the pool that it was given, which must outlive it. */
@@ -33,7 +35,7 @@ struct attn_model_settings {
     int features;           /* width of real inputs */
     int outputs;            /* classes, or width of real targets */
     bool regression;        /* mean squared error on real targets; else cross entropy */
-    int layers, width;      /* width: d_model, the residual stream */
+    int layers, width;      /* width: d_model, the residual stream; layers may be 0 */
     int heads, kv_heads;    /* kv_heads 0: as heads */
     int head_width;         /* D = Dv; 0: width / heads */
     const char *kind, *position;

@@ -38,7 +38,7 @@ const double *attn_columns_find(const struct attn_columns *c, const char *name);
 struct attn_recording {
     struct attn_columns metrics;
     struct attn_columns heads; /* whole steps only: rows is a multiple of L * H */
-    int L, H;                  /* layers, heads */
+    int L, H;                  /* layers, may be 0; heads */
     int B, T;                  /* sequences and tokens of the probe; 0: none */
     int frames;
     const long *step;                        /* (frames) */

@@ -21,6 +21,8 @@
  * nan for kinds that score no such product and for heads of more than 256 singular values.
  * Where queries, keys and values are given, all that is of weights is nan.
  *
+ * A model without layers has no row in heads.tsv, and neither attention.npy nor frames.tsv.
+ *
  * Frames: with map_every = N at steps 0, N, 2N, ... and the last; 0: at the last
  * alone; -1: at every step first and then ever more rarely, s + s / d after s,
  * with d such that it comes to about 100 frames, or to 256 MB where fewer

@@ -42,6 +42,12 @@ int attn_run_frame_density(int steps, int most)
     return density;
 }
 
+/* A model without layers has no maps: of such a run there are neither of the two files. */
+static bool has_maps(const struct attn_run *run)
+{
+    return run->trainer.settings.model.layers > 0;
+}
+
 static int most_frames(const struct attn_trainer *t)
 {
     const size_t bytes = attn_size_mul(attn_trainer_attention_count(t), sizeof(float));
@@ -87,15 +93,17 @@ const char *attn_run_open_frames(struct attn_run *run, struct attn_error *e)
 {
     const struct attn_trainer *t = &run->trainer;
     struct attn_run_rows rows = {FRAMES, "frame\tstep\n", 1, 0};
-    const char *wrong = NULL;
+    const bool anew = t->step == 0 || !is_there(run, PROBE);
+    const char *wrong = anew ? attn_run_write_probe(run, e) : NULL;
 
+    run->next_frame = LONG_MAX;
+    if (wrong || !has_maps(run)) return wrong;
     run->density = attn_run_frame_density(t->settings.steps, most_frames(t));
     run->next_frame = frame_after(run, -1);
     if (t->step > 0)
         for (; run->next_frame <= t->step; rows.wanted++)
             run->next_frame = frame_after(run, run->next_frame);
-    if (t->step == 0 || !is_there(run, PROBE)) wrong = attn_run_write_probe(run, e);
-    if (!wrong) wrong = open_maps(run, (size_t)rows.wanted, e);
+    wrong = open_maps(run, (size_t)rows.wanted, e);
     return wrong ? wrong : attn_run_open_rows(&run->frames, run, &rows, e);
 }
 
@@ -116,8 +124,9 @@ const char *attn_run_record_frame(struct attn_run *run, struct attn_error *e)
 
 const char *attn_run_sync_frames(struct attn_run *run, struct attn_error *e)
 {
-    const char *wrong = attn_npy_append_sync(&run->maps, e);
+    const char *wrong = has_maps(run) ? attn_npy_append_sync(&run->maps, e) : NULL;
 
+    if (wrong || !has_maps(run)) return wrong;
     return wrong ? wrong : attn_run_sync_rows(run->frames, run, FRAMES, e);
 }
 

@@ -117,8 +117,8 @@ const struct attn_setting attn_setting_table[] = {
     {"map-every", "STEPS", TRAINING, "between maps of them, 0: only the last, -1: ever rarer", "-1",
      ATTN_SETTING_INTEGER, AT(map_every), -1, MANY, NULL},
 
-    {"layers", "N", MODEL, "attention layers", "1", ATTN_SETTING_INTEGER, AT(model.layers), 1, 1024,
-     NULL},
+    {"layers", "N", MODEL, "attention layers, 0: a table of logits by token, with no more settings",
+     "1", ATTN_SETTING_INTEGER, AT(model.layers), 0, 1024, NULL},
     {"width", "N", MODEL, "d_model", "64", ATTN_SETTING_INTEGER, AT(model.width), 1, WIDE, NULL},
     {"heads", "N", MODEL, "query heads", "1", ATTN_SETTING_INTEGER, AT(model.heads), 1, WIDE, NULL},
     {"kv-heads", "N", MODEL, "key and value heads, 0: as many as heads", "0", ATTN_SETTING_INTEGER,

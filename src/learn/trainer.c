@@ -90,7 +90,8 @@ static const char *build(struct attn_trainer *t, struct attn_threads *threads, s
         return attn_fail(e, ATTN_BAD_USAGE,
                          "task %s: expected --causal yes: it predicts the next token",
                          t->settings.task);
-    if (t->data.eval_T != t->data.T && attn_position_find(t->settings.model.position)->learned)
+    if (t->settings.model.layers && t->data.eval_T != t->data.T &&
+        attn_position_find(t->settings.model.position)->learned)
         return attn_fail(e, ATTN_BAD_USAGE,
                          "--position %s: has learned nothing about places beyond --length",
                          t->settings.model.position);

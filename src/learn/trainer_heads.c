@@ -24,8 +24,8 @@ static bool has_spectrum(const struct attn_trainer *t)
 {
     const int C = t->settings.model.width, D = shape_of(t).D;
 
-    return !t->settings.model.given && attn_kind_find(t->settings.model.kind)->product &&
-           (C < D ? C : D) <= LARGEST_SPECTRUM;
+    return t->settings.model.layers && !t->settings.model.given &&
+           attn_kind_find(t->settings.model.kind)->product && (C < D ? C : D) <= LARGEST_SPECTRUM;
 }
 
 void attn_heads_place(struct attn_trainer *t, struct attn_arena *arena)
@@ -226,5 +226,5 @@ void attn_heads_score(const struct attn_trainer *t, struct attn_scores *scores)
         scores->layer = i / H;
         scores->head = i % H;
     }
-    scores->entropy = entropy / (L * H);
+    scores->entropy = L ? entropy / (L * H) : (double)NAN;
 }

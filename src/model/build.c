@@ -168,6 +168,19 @@ static struct attn_signal add_input(struct builder *b)
     return o->out;
 }
 
+/* All there is without a layer: the logits are what the token's row holds. */
+static void add_table(struct builder *b)
+{
+    const struct attn_model_settings *s = &b->m->settings;
+    const struct attn_signal in = {0}; /* from outside: no arrays */
+    struct attn_operation *o = add_operation(b, &attn_op_embed, in, s->outputs);
+    const struct weight table =
+        add_parameter(b, "embedding", s->vocabulary, (size_t)s->outputs, 0, 1);
+
+    o->w = table.w;
+    o->dw = table.g;
+}
+
 int attn_model_head_width(const struct attn_model_settings *s)
 {
     return s->head_width ? s->head_width : s->width / s->heads;
@@ -354,6 +367,10 @@ struct attn_model_sizes attn_model_list(struct attn_model *m, struct attn_arena 
 
     if (m->settings.given) {
         add_given(&b);
+        return b.n;
+    }
+    if (m->settings.layers == 0) {
+        add_table(&b);
         return b.n;
     }
     struct attn_signal x = add_code(&b, add_input(&b));

@@ -69,6 +69,15 @@ static const char *check_given(const struct attn_model_settings *s, struct attn_
                      "output no, and no head-width, position, residual, norm, mlp, tied or bias");
 }
 
+/* No layer: what would be one's own is not looked at. */
+static const char *check_table(const struct attn_model_settings *s, struct attn_error *e)
+{
+    if (s->vocabulary > 0 && s->fields == 1 && !s->regression && !s->pool) return NULL;
+    return attn_fail(e, ATTN_BAD_USAGE,
+                     "layers 0: a table of logits by token: expected tokens of one id each, and "
+                     "classes at all positions");
+}
+
 /* Neither infinite as an attn_real, nor 0 there, which has a meaning of its own. */
 static bool is_held(double x)
 {
@@ -91,11 +100,12 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
     const char *wrong = check_names(s, e);
 
     if (wrong) return wrong;
-    if (s->layers < 1 || s->width < 1 || s->outputs < 1 || s->mlp < 0 || s->head_width < 0)
+    if (s->layers < 0 || s->width < 1 || s->outputs < 1 || s->mlp < 0 || s->head_width < 0)
         return attn_fail(e, ATTN_BAD_USAGE,
-                         "layers %d, width %d, outputs %d: expected 1 or more; mlp %d, head width "
+                         "width %d, outputs %d: expected 1 or more; layers %d, mlp %d, head width "
                          "%d: 0 or more",
-                         s->layers, s->width, s->outputs, s->mlp, s->head_width);
+                         s->width, s->outputs, s->layers, s->mlp, s->head_width);
+    if (s->layers == 0 && !s->given) return check_table(s, e);
     if (s->vocabulary < 0 || (s->vocabulary ? s->fields : s->features) < 1)
         return attn_fail(e, ATTN_BAD_USAGE, "expected a vocabulary with ids, or real inputs");
     if (!is_held(s->init) || s->init <= 0)

@@ -47,18 +47,18 @@ static const char *read_json(const struct attn_json **root, const char *path, st
     return wrong;
 }
 
-static const char *read_size(int *size, const struct attn_recording *r, const char *name,
+static const char *read_size(int *size, const struct attn_recording *r, const char *name, int least,
                              struct attn_error *e)
 {
     const struct attn_json *member = attn_json_member(r->config, name);
     int64_t x;
 
-    if (attn_json_integer(member, &x) && x >= 1 && x <= LARGEST_SIZE) {
+    if (attn_json_integer(member, &x) && x >= least && x <= LARGEST_SIZE) {
         *size = (int)x;
         return NULL;
     }
-    return attn_fail(e, ATTN_BAD_INPUT, "%.350s: expected \"%s\" with a number from 1 to %d",
-                     r->room->path, name, LARGEST_SIZE);
+    return attn_fail(e, ATTN_BAD_INPUT, "%.350s: expected \"%s\" with a number from %d to %d",
+                     r->room->path, name, least, LARGEST_SIZE);
 }
 
 static const char *read_config(struct attn_recording *r, struct attn_error *e)
@@ -69,8 +69,8 @@ static const char *read_config(struct attn_recording *r, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_INPUT, "%.350s: not there: expected the directory of a run",
                          r->room->path);
     wrong = read_json(&r->config, r->room->path, e);
-    if (!wrong) wrong = read_size(&r->L, r, "layers", e);
-    if (!wrong) wrong = read_size(&r->H, r, "heads", e);
+    if (!wrong) wrong = read_size(&r->L, r, "layers", 0, e);
+    if (!wrong) wrong = read_size(&r->H, r, "heads", 1, e);
     if (!wrong && r->L > LARGEST_SIZE / r->H)
         wrong =
             attn_fail(e, ATTN_BAD_INPUT, "%.350s: %d layers of %d heads: expected up to %d in all",
@@ -92,7 +92,7 @@ static const char *need_columns(const struct attn_table *t, const char *const *n
 static const char *read_columns(struct attn_columns *c, struct attn_table *t, double **values,
                                 int group, struct attn_error *e)
 {
-    const int rows = t->rows - t->rows % group;
+    const int rows = group ? t->rows - t->rows % group : 0;
 
     *values = attn_alloc(attn_size_mul((size_t)rows, (size_t)t->columns), sizeof **values);
     if (!*values) return attn_fail_memory(e, t->path);
@@ -155,6 +155,9 @@ static const char *read_heads(struct attn_recording *r, struct attn_error *e)
     if (!exists(r, "heads.tsv")) return NULL;
     wrong = attn_table_read(t, r->room->path, e);
     if (!wrong) wrong = need_columns(t, names, e);
+    if (!wrong && !r->L && t->rows)
+        wrong = attn_fail(e, ATTN_BAD_INPUT, "%s: line 2: expected no row: there are no layers",
+                          t->path);
     if (!wrong) wrong = read_columns(&r->heads, t, &r->room->head_values, r->L * r->H, e);
     return wrong ? wrong : check_heads(r, e);
 }
@@ -322,6 +325,7 @@ bool attn_recording_head(double *x, const struct attn_recording *r, const char *
     const int heads = r->L * r->H;
 
     if (!from) return false;
-    for (int i = 0; i < r->heads.rows / heads; i++) x[i] = from[i * heads + layer * r->H + head];
+    for (int i = 0; heads && i < r->heads.rows / heads; i++)
+        x[i] = from[i * heads + layer * r->H + head];
     return true;
 }
