@@ -191,7 +191,7 @@ static const struct {
     {"sed -i 's/loss/lass/g' metrics.tsv", "metrics.tsv: line 1: expected a column 'loss'"},
     {"sed -i '3s/[0-9]\\./x./' metrics.tsv", "metrics.tsv: line 3, column loss: 'x."},
     {"sed -i '4s/^[0-9]*/1/' metrics.tsv", "metrics.tsv: line 4: expected a later step"},
-    {"sed -i '5s/$/\\t1/' metrics.tsv", "metrics.tsv: line 5: 10 columns, expected 9"},
+    {"sed -i '5s/$/\\t1/' metrics.tsv", "metrics.tsv: line 5: 13 columns, expected 12"},
     {"sed -i 4d heads.tsv", "heads.tsv: line 4: expected layer 1, head 0"},
     {"sed -i '7s/^2/3/' heads.tsv", "heads.tsv: line 7: expected the same step"},
     {"sed -i 's/token/word/' probe.tsv", "probe.tsv: line 1: expected a column 'token'"},

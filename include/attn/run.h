@@ -13,6 +13,20 @@
  * A run that was stopped goes on from its checkpoint and ends with the bytes
  * of one that never was. The directory is locked while a run is open.
  *
+ * metrics.tsv: loss, lr and grad_norm (before clipping) of the step, with its batch; all else of
+ * the evaluation set, over the positions that have a target. Of classes, in the sequences that
+ * have such positions:
+ *   accuracy         the share where the largest logit is that of the target
+ *   first_accuracy   the same of each sequence's first one alone
+ *   repetition       of two next to each other, the share where the second's largest logit is
+ *                    that of the first's: answers that stand still
+ *   hidden_cosine    of the states x that the readout gets, the mean cosine of two of them: with
+ *                    u = x / |x| over the n of a sequence, (|sum u|^2 - n) / (n (n - 1)), averaged
+ *                    over the sequences; a state of 0 is left out. Near 1: all alike
+ * nan where nothing has it; hidden_cosine is told of real targets as well. target_mass is that of
+ * the best head, entropy that of all heads over ln n.
+ * Source: the last three after Gopalani & Hu 2025, in whose plateaus answers repeat themselves.
+ *
  * heads.tsv, of one head h: entropy to score_max and normalized_entropy to jacobian_norm are
  * means over the queries that have a target (metrics.h), of the evaluation set's first
  * sequences, up to 2048 rows; norms, gradients before clipping and ||W_t - W_(t-1)|| /

@@ -19,11 +19,13 @@
 extern "C" {
 #endif
 
-/* What an evaluation set says. accuracy is NAN where targets are reals. target_mass is that of the
- * best layer and head; NAN (and layer, head 0) where no target is known. entropy is normalized, the
- * mean over layers and heads; NAN where no query has a choice. */
+/* What an evaluation set says. accuracy, first_accuracy and repetition are NAN where targets are
+ * reals; these, and hidden_cosine, are those of run.h. target_mass is that of the best layer and
+ * head; NAN (and layer, head 0) where no target is known. entropy is normalized, the mean over
+ * layers and heads; NAN where no query has a choice. */
 struct attn_scores {
     double loss, accuracy, target_mass, entropy;
+    double first_accuracy, hidden_cosine, repetition;
     int layer, head;
 };
 

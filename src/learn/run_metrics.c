@@ -4,7 +4,8 @@
 static const char METRICS[] = "metrics.tsv", HEADS[] = "heads.tsv";
 
 static const char metrics_header[] =
-    "step\tloss\teval_loss\taccuracy\ttarget_mass\tlr\tgrad_norm\ttokens\tentropy\n";
+    "step\tloss\teval_loss\taccuracy\ttarget_mass\tlr\tgrad_norm\ttokens\tentropy\t"
+    "first_accuracy\thidden_cosine\trepetition\n";
 static const char heads_header[] =
     "step\tlayer\thead\tentropy\teffective_keys\tmax_weight\ttarget_mass\tscore_variance\t"
     "score_max\twq_norm\twk_norm\twv_norm\twq_grad_norm\twk_grad_norm\twv_grad_norm\twq_update\t"
@@ -79,6 +80,8 @@ const char *attn_run_append_metrics(struct attn_run *run, struct attn_error *e)
     const double column[] = {
         t->loss, run->scores.loss, run->scores.accuracy, run->scores.target_mass,
         t->lr,   t->grad_norm};
+    const double rest[] = {run->scores.entropy, run->scores.first_accuracy,
+                           run->scores.hidden_cosine, run->scores.repetition};
     const long long tokens = (long long)t->step * t->batch.B * t->batch.T;
     struct attn_text row = {0};
     const char *wrong = append_heads(run, e);
@@ -87,7 +90,7 @@ const char *attn_run_append_metrics(struct attn_run *run, struct attn_error *e)
     attn_text_print(&row, "%ld", t->step);
     add_numbers(&row, column, sizeof column / sizeof *column);
     attn_text_print(&row, "\t%lld", tokens);
-    add_numbers(&row, &run->scores.entropy, 1);
+    add_numbers(&row, rest, sizeof rest / sizeof *rest);
     attn_text_print(&row, "\n");
     return attn_run_append_rows(run->metrics, run, METRICS, &row, e);
 }

@@ -7,6 +7,7 @@
 #include "attn/embedding.h"
 #include "attn/file.h"
 #include "attn/position.h"
+#include "trainer_answers.h"
 #include "trainer_heads.h"
 
 enum { LARGEST_FILE = 1 << 30 };
@@ -161,26 +162,6 @@ bool attn_trainer_step(struct attn_trainer *t)
     return true;
 }
 
-static int strongest(const attn_real *x, int n)
-{
-    int best = 0;
-
-    for (int i = 1; i < n; i++)
-        if (x[i] > x[best]) best = i;
-    return best;
-}
-
-static long count_right(const struct attn_model *m, const struct attn_batch *b)
-{
-    const int outputs = m->settings.outputs;
-    const attn_real *row = attn_model_output(m);
-    long right = 0;
-
-    for (int r = 0; b->targets && r < b->B * b->T; r++, row += outputs)
-        if (b->targets[r] != ATTN_NO_ID) right += strongest(row, outputs) == b->targets[r];
-    return right;
-}
-
 /* The sequences first .. of a set that fit the model at once. */
 static struct attn_batch chunk(const struct attn_model *m, const struct attn_batch *set, int first)
 {
@@ -205,7 +186,7 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
     struct attn_model *const m = evaluator(t);
     struct attn_scores scores = {0};
     struct attn_loss loss = {0};
-    long right = 0;
+    struct attn_answers answers = {0};
 
     memset(t->maps, 0, heads * sizeof *t->maps);
     for (int first = 0; first < t->evaluation.B; first += m->B) {
@@ -213,7 +194,7 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
         const struct attn_loss part = attn_model_forward(m, &b);
         loss.sum += part.sum;
         loss.count += part.count;
-        right += count_right(m, &b);
+        attn_answers_add(&answers, m, &b, t->room->hidden);
         const int measured = attn_heads_measured(t) - first;
         if (measured > 0) {
             const struct attn_batch some = attn_batch_part(&b, 0, measured < b.B ? measured : b.B);
@@ -221,9 +202,7 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
         }
     }
     scores.loss = attn_loss_mean(loss);
-    scores.accuracy = t->data.regression ? (double)NAN
-                      : loss.count       ? (double)right / (double)loss.count
-                                         : 0;
+    attn_answers_score(&answers, &scores);
     attn_heads_score(t, &scores);
     return scores;
 }
@@ -256,7 +235,7 @@ void attn_trainer_attention(struct attn_trainer *t, float *p)
 /* Inverse of the cumulative softmax of x / temperature at a uniform u. */
 static int draw(const attn_real *x, int n, double temperature, double u)
 {
-    const double max = (double)x[strongest(x, n)];
+    const double max = (double)x[attn_strongest(x, n)];
     double sum = 0, below = 0;
 
     for (int i = 0; i < n; i++) sum += exp(((double)x[i] - max) / temperature);
@@ -264,7 +243,7 @@ static int draw(const attn_real *x, int n, double temperature, double u)
         below += exp(((double)x[i] - max) / temperature);
         if (u * sum < below) return i;
     }
-    return strongest(x, n);
+    return attn_strongest(x, n);
 }
 
 /* The context is the batch's first sequence; it grows to T tokens, then moves on. */

@@ -48,6 +48,7 @@ void attn_heads_place(struct attn_trainer *t, struct attn_arena *arena)
     room.counted = attn_arena_take(arena, rows, 1);
     room.before = attn_arena_reals(arena, t->model.count);
     room.spectrum = attn_arena_take(arena, has_spectrum(t) ? spectrum : 0, sizeof(double));
+    room.hidden = attn_arena_take(arena, (size_t)s->width, sizeof(double));
     if (t->room) *t->room = room;
 }
 

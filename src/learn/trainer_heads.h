@@ -10,6 +10,7 @@ struct attn_heads_room {
     unsigned char *counted; /* likewise */
     attn_real *before;      /* as model.w: the weights before a logged step */
     double *spectrum;
+    double *hidden; /* (width) */
 };
 
 /* Takes t->maps, t->state and t->room; the model and the batches are in their places. */

@@ -278,6 +278,13 @@ const attn_real *attn_model_output(const struct attn_model *m)
     return readout(m).value;
 }
 
+const attn_real *attn_model_hidden(const struct attn_model *m)
+{
+    const struct attn_operation *last = &m->operation[m->operations - 1];
+
+    return last->type == &attn_op_linear ? last->in.value : NULL;
+}
+
 static const struct attn_operation *attention_of(const struct attn_model *m, int layer)
 {
     for (int i = 0; i < m->operations; i++)

@@ -1,0 +1,209 @@
+/* Columns of metrics.tsv and heads.tsv against their definitions, by plain loops over pairs. */
+#include "test.h"
+
+#include <math.h>
+
+#include "attn/embedding.h"
+#include "attn/memory.h"
+#include "attn/recording.h"
+#include "run_trial.h"
+
+static const char *const tasks[] = {"recall", "window-sum", "backcopy", "copy"};
+enum { TASKS = sizeof tasks / sizeof *tasks };
+static const double NEAR = TOLERANCE(1e-10, 2e-4);
+
+/* Small, and with an evaluation set that takes more than one batch. */
+static struct attn_settings settings(const char *task)
+{
+    struct attn_settings s;
+
+    attn_settings_default(&s, attn_task_find(task));
+    s.model.width = 8;
+    s.model.heads = 2;
+    s.model.layers = 2;
+    s.model.mlp = 0;
+    s.model.norm = true; /* between the last layer and the readout too */
+    s.batch = 4;
+    s.eval_size = 9;
+    s.probes = 2;
+    s.steps = 40;
+    s.log_every = 40;
+    s.lr = 0.03;
+    return s;
+}
+
+/* A run's last row, and a trainer that is where it was. */
+static void train_both(struct attn_recording *r, struct attn_trainer *t,
+                       const struct attn_settings *s)
+{
+    char *where = run_trial_directory("run");
+    struct attn_error e;
+
+    run_trial_must_train(where, s, s->steps);
+    ck_assert_ptr_null(attn_recording_read(r, where, &e));
+    run_trial_trainer(t, s);
+    while (t->step < s->steps) ck_assert(attn_trainer_step(t));
+}
+
+static double last_of(const struct attn_recording *r, const char *name)
+{
+    const double *x = attn_columns_find(&r->metrics, name);
+
+    ck_assert_msg(x != NULL, "no column %s", name);
+    return x[r->metrics.rows - 1];
+}
+
+static void expect_last(const struct attn_recording *r, const char *name, double want)
+{
+    const double got = last_of(r, name);
+
+    if (isnan(want) ? !isnan(got) : !is_near(got, want, NEAR, NEAR))
+        ck_abort_msg("%s: %.17g, expected %.17g", name, got, want);
+}
+
+static double cosine(const attn_real *x, const attn_real *y, int n)
+{
+    double xy = 0, xx = 0, yy = 0;
+
+    for (int i = 0; i < n; i++) {
+        xy += (double)x[i] * (double)y[i];
+        xx += (double)x[i] * (double)x[i];
+        yy += (double)y[i] * (double)y[i];
+    }
+    return xy / sqrt(xx * yy);
+}
+
+/* Sums and counts of one column. */
+struct mean {
+    double sum;
+    long n;
+};
+
+static double value(const struct mean *m)
+{
+    return m->n ? m->sum / (double)m->n : (double)NAN;
+}
+
+static void add(struct mean *m, double x)
+{
+    m->sum += x;
+    m->n++;
+}
+
+static int answer(const struct attn_model *m, int i)
+{
+    const int n = m->settings.outputs;
+    const attn_real *y = attn_model_output(m) + i * n;
+    int best = n - 1;
+
+    for (int k = n - 1; k >= 0; k--)
+        if (y[k] >= y[best]) best = k;
+    return best;
+}
+
+/* All pairs of the one sequence of b, after its forward. */
+static void add_pairs(struct mean *cosines, struct mean *repeats, const struct attn_model *m,
+                      const struct attn_batch *b)
+{
+    const attn_real *x = attn_model_hidden(m);
+    const int C = m->settings.width;
+    struct mean pairs = {0};
+
+    for (int i = 0; i < b->T; i++)
+        for (int j = 0; j < i; j++) {
+            if (!attn_batch_counts(b, (size_t)i) || !attn_batch_counts(b, (size_t)j)) continue;
+            add(&pairs, cosine(x + i * C, x + j * C, C));
+            if (j == i - 1) add(repeats, answer(m, i) == answer(m, j));
+        }
+    if (pairs.n) add(cosines, value(&pairs));
+}
+
+START_TEST(answers_are_told)
+{
+    const struct attn_settings s = settings(tasks[_i]);
+    struct mean cosines = {0}, repeats = {0}, firsts = {0}, all = {0};
+    struct attn_recording r;
+    struct attn_trainer t;
+
+    train_both(&r, &t, &s);
+    for (int i = 0; i < t.evaluation.B; i++) {
+        const struct attn_batch one = attn_batch_part(&t.evaluation, i, 1);
+        bool first = true;
+        attn_model_forward(&t.model, &one);
+        for (int j = 0; j < one.T; j++) {
+            if (one.targets[j] == ATTN_NO_ID) continue;
+            add(&all, answer(&t.model, j) == one.targets[j]);
+            if (first) add(&firsts, answer(&t.model, j) == one.targets[j]);
+            first = false;
+        }
+        add_pairs(&cosines, &repeats, &t.model, &one);
+    }
+    expect_last(&r, "accuracy", value(&all));
+    expect_last(&r, "first_accuracy", value(&firsts));
+    expect_last(&r, "hidden_cosine", value(&cosines));
+    expect_last(&r, "repetition", value(&repeats));
+    ck_assert(value(&cosines) > -1 && value(&cosines) < 1 && repeats.n > s.eval_size);
+    attn_trainer_close(&t);
+    attn_recording_free(&r);
+    ck_assert_int_eq(attn_alloc_live(), 0);
+}
+END_TEST
+
+/* All states alike, all answers alike: what the numbers are there to tell. */
+START_TEST(states_that_are_alike_have_a_cosine_of_one)
+{
+    struct attn_settings s = settings("copy");
+    struct attn_trainer t;
+    struct attn_scores scores;
+
+    s.model.position = "none";
+    run_trial_trainer(&t, &s);
+    for (size_t i = 0; i < t.model.parameter[0].count; i++)
+        t.model.w[t.model.parameter[0].offset + i] = (attn_real)(1 + i % 8);
+    ck_assert_str_eq(t.model.parameter[0].name, "embedding");
+    scores = attn_trainer_evaluate(&t);
+    ck_assert_double_eq_tol(scores.hidden_cosine, 1, TOLERANCE(1e-12, 1e-5));
+    ck_assert_double_eq(scores.repetition, 1);
+    attn_trainer_close(&t);
+}
+END_TEST
+
+/* One counted position a sequence has no pair; real targets no answers; a table no states. */
+START_TEST(what_is_not_there_is_nan)
+{
+    static const char *const names[] = {"first_accuracy", "hidden_cosine", "repetition"};
+    static const struct {
+        const char *task;
+        int layers;
+        bool has[3];
+    } cases[] = {{"first", 2, {true, false, false}},
+                 {"regression", 2, {false, false, false}},
+                 {"kernel", 1, {false, false, false}},
+                 {"margin", 1, {true, false, false}},
+                 {"copy", 0, {true, false, true}}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct attn_settings s;
+        char *where = run_trial_directory(cases[i].task);
+        struct attn_recording r;
+        struct attn_error e;
+        attn_settings_default(&s, attn_task_find(cases[i].task));
+        s.model.layers = cases[i].layers;
+        s.batch = s.eval_size = 2;
+        s.steps = 2;
+        run_trial_must_train(where, &s, s.steps);
+        ck_assert_ptr_null(attn_recording_read(&r, where, &e));
+        for (int k = 0; k < 3; k++)
+            ck_assert_msg(isfinite(last_of(&r, names[k])) == cases[i].has[k], "%s: %s",
+                          cases[i].task, names[k]);
+        attn_recording_free(&r);
+    }
+}
+END_TEST
+
+void add_tests(Suite *suite)
+{
+    add_loop_test(suite, "answers", answers_are_told, TASKS);
+    add_test(suite, "alike", states_that_are_alike_have_a_cosine_of_one);
+    add_test(suite, "nan", what_is_not_there_is_nan);
+}
