@@ -43,6 +43,7 @@ static void train_both(struct attn_recording *r, struct attn_trainer *t,
     ck_assert_ptr_null(attn_recording_read(r, where, &e));
     run_trial_trainer(t, s);
     while (t->step < s->steps) ck_assert(attn_trainer_step(t));
+    t->model.no_weights = false;
 }
 
 static double last_of(const struct attn_recording *r, const char *name)
@@ -149,6 +150,141 @@ START_TEST(answers_are_told)
 }
 END_TEST
 
+static const struct attn_parameter *parameter(const struct attn_trainer *t, const char *name)
+{
+    for (int i = 0; i < t->model.parameters; i++)
+        if (strcmp(t->model.parameter[i].name, name) == 0) return &t->model.parameter[i];
+    return NULL;
+}
+
+/* |v| of a token, from its embedding and the columns of W_V that the head reads. */
+static double value_norm(const struct attn_trainer *t, const int *ids, int head)
+{
+    const struct attn_model_settings *s = &t->settings.model;
+    const struct attn_parameter *table = parameter(t, "embedding");
+    const struct attn_parameter *wv = parameter(t, "layer0.wv");
+    const int D = s->width / s->heads, kv = s->kv_heads ? s->kv_heads : s->heads;
+    const int first = head / (s->heads / kv) * D;
+    double squares = 0;
+
+    ck_assert(table && wv);
+    for (int d = first; d < first + D; d++) {
+        double v = 0;
+        for (int f = 0; f < t->data.fields; f++)
+            for (int c = 0; c < s->width && ids[f] != ATTN_NO_ID; c++)
+                v += (double)t->model.w[table->offset + (size_t)(ids[f] * s->width + c)] *
+                     (double)t->model.w[wv->offset + (size_t)(c * kv * D + d)];
+        squares += v * v;
+    }
+    return sqrt(squares);
+}
+
+enum column { PREVIOUS, INDUCTION, TARGET, OTHER, DRAIN, COLUMNS };
+static const char *const head_columns[COLUMNS] = {
+    "previous_mass", "induction_mass", "first_mass_target", "first_mass_other", "value_norm_first"};
+
+/* One row of a head's map: query i, which sees the keys up to `keys`. */
+static void add_masses(struct mean column[COLUMNS], const struct attn_batch *one,
+                       const attn_real *p, int i, int keys)
+{
+    const int *id = one->tokens;
+    double mass = 0;
+    bool right = false, any = false;
+
+    if (!attn_batch_counts(one, (size_t)i) || keys < 2) return;
+    for (int j = 0; j < one->T; j++) right |= one->right[i * one->T + j];
+    add(&column[right ? TARGET : OTHER], (double)p[0]);
+    if (i > 0 && i - 1 < keys) add(&column[PREVIOUS], (double)p[i - 1]);
+    for (int j = 0; one->fields == 1 && j < i; j++) {
+        if (id[j] != id[i] || j + 1 >= keys) continue;
+        mass += (double)p[j + 1];
+        any = true;
+    }
+    if (any) add(&column[INDUCTION], mass);
+}
+
+static void add_head(struct mean column[COLUMNS], const struct attn_trainer *t,
+                     const struct attn_batch *one, int head)
+{
+    const int T = one->T, keys = one->lengths[0];
+    const attn_real *p = attn_model_weights(&t->model, 0) + head * T * T;
+    double others = 0;
+
+    for (int i = 0; i < T; i++)
+        add_masses(column, one, p + i * T, i,
+                   t->settings.model.causal && i + 1 < keys ? i + 1 : keys);
+    for (int j = 1; j < keys; j++)
+        others += value_norm(t, one->tokens + j * one->fields, head) / (keys - 1);
+    add(&column[DRAIN], value_norm(t, one->tokens, head) / others);
+}
+
+START_TEST(heads_are_told)
+{
+    struct attn_settings s = settings(tasks[_i]);
+    struct attn_recording r;
+    struct attn_trainer t;
+
+    s.model.layers = 1;
+    s.model.norm = false;
+    s.model.position = "none";
+    if (_i % 2) s.model.kv_heads = 1;
+    train_both(&r, &t, &s);
+    ck_assert_int_eq(r.heads.rows, 4);
+    for (int h = 0; h < s.model.heads; h++) {
+        struct mean column[COLUMNS] = {{0, 0}};
+        for (int i = 0; i < t.evaluation.B; i++) {
+            const struct attn_batch one = attn_batch_part(&t.evaluation, i, 1);
+            attn_model_forward(&t.model, &one);
+            add_head(column, &t, &one, h);
+        }
+        for (int k = 0; k < COLUMNS; k++) {
+            double got[2];
+            const double want = value(&column[k]);
+            ck_assert(attn_recording_head(got, &r, head_columns[k], 0, h));
+            if (isnan(want) ? !isnan(got[1]) : !is_near(got[1], want, NEAR, NEAR))
+                ck_abort_msg("%s, head %d: %.17g, expected %.17g", head_columns[k], h, got[1],
+                             want);
+        }
+        ck_assert(column[DRAIN].n == s.eval_size && column[TARGET].n + column[OTHER].n > 0);
+        ck_assert((column[INDUCTION].n > 0) == (t.data.fields == 1));
+    }
+    attn_trainer_close(&t);
+    attn_recording_free(&r);
+}
+END_TEST
+
+/* Of coefficients no mass is told, but values are there; given values are those of the batch. */
+START_TEST(other_values_are_seen)
+{
+    struct attn_settings s = settings("backcopy");
+    char *where = run_trial_directory("run");
+    struct attn_recording r;
+    struct attn_error e;
+    double x[2];
+
+    s.model.kind = "linear-identity";
+    s.steps = 2;
+    run_trial_must_train(where, &s, s.steps);
+    ck_assert_ptr_null(attn_recording_read(&r, where, &e));
+    for (int k = 0; k < COLUMNS; k++) {
+        ck_assert(attn_recording_head(x, &r, head_columns[k], 1, 1));
+        ck_assert(isfinite(x[1]) == (k == DRAIN));
+    }
+    attn_recording_free(&r);
+    /* Given values: 1 beside twice 0.9. */
+    attn_settings_default(&s, attn_task_find("margin"));
+    s.steps = 2;
+    where = run_trial_directory("margin");
+    run_trial_must_train(where, &s, s.steps);
+    ck_assert_ptr_null(attn_recording_read(&r, where, &e));
+    ck_assert(attn_recording_head(x, &r, "value_norm_first", 0, 0));
+    ck_assert_double_eq_tol(x[1], 1 / 0.9, 1e-6);
+    ck_assert(attn_recording_head(x, &r, "first_mass_target", 0, 0) && isfinite(x[1]));
+    ck_assert(attn_recording_head(x, &r, "first_mass_other", 0, 0) && isnan(x[1]));
+    attn_recording_free(&r);
+}
+END_TEST
+
 /* All states alike, all answers alike: what the numbers are there to tell. */
 START_TEST(states_that_are_alike_have_a_cosine_of_one)
 {
@@ -204,6 +340,8 @@ END_TEST
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "answers", answers_are_told, TASKS);
+    add_loop_test(suite, "heads", heads_are_told, TASKS);
+    add_test(suite, "values", other_values_are_seen);
     add_test(suite, "alike", states_that_are_alike_have_a_cosine_of_one);
     add_test(suite, "nan", what_is_not_there_is_nan);
 }

@@ -18,13 +18,13 @@ static struct attn_head_metrics unknown_metrics(void)
     return m;
 }
 
-/* Writes over m what heads.tsv has of it in that row: means of the whole evaluation set. */
+/* Writes over m what heads.tsv knows of it in that row: means of the whole evaluation set. */
 static void take_logged(struct attn_head_metrics *m, const struct study *s,
                         const struct study_head *h, int row)
 {
     for (const struct attn_metric *t = attn_metric_table; t->name; t++) {
         const double *series = study_series(s, h, t->name);
-        if (series) *(double *)(void *)((char *)m + t->offset) = series[row];
+        if (series && !isnan(series[row])) *(double *)(void *)((char *)m + t->offset) = series[row];
     }
 }
 

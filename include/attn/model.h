@@ -115,11 +115,13 @@ void attn_model_zero(struct attn_model *m); /* g <- 0 */
 /* Of the last forward: the readout (B, T, outputs), (B, outputs) when pooled; the states that
  * it is made from, with width for outputs, NULL where there is no readout of its own; of a
  * layer P (B, H, T, T), NULL where no_weights let it do without, and the
- * log-sum-exp of its scores (B, H, T). Valid until the next forward. */
+ * log-sum-exp of its scores (B, H, T), and its values (B, kv_heads, T, head width), NULL where
+ * they are given. Valid until the next forward. */
 const attn_real *attn_model_output(const struct attn_model *m);
 const attn_real *attn_model_hidden(const struct attn_model *m);
 const attn_real *attn_model_weights(const struct attn_model *m, int layer);
 const attn_real *attn_model_lse(const struct attn_model *m, int layer);
+const attn_real *attn_model_values(const struct attn_model *m, int layer);
 
 #ifdef __cplusplus
 }

@@ -34,6 +34,13 @@
  * heads share one; sigma_max to effective_rank are of W_Q W_K^T, or W_Q M W_K^T (spectrum.h),
  * nan for kinds that score no such product and for heads of more than 256 singular values.
  * Where queries, keys and values are given, all that is of weights is nan.
+ * progress to induction_mass are of metrics.h as well; induction_mass where a token is one id.
+ *   first_mass_target  the mean of first_mass over the rows that have right keys
+ *   first_mass_other   the same over rows with a target but no right key: what a head does where
+ *                      there is nothing to look for; all rows, in tasks without right keys
+ *   value_norm_first   of the head's values, |v_0| / mean |v_j| over the other keys of a
+ *                      sequence, averaged over sequences: below 1 where the first key is drained
+ * Source of these three: sinks and value-state drain, Guo et al. 2024.
  *
  * A model without layers has no row in heads.tsv, and neither attention.npy nor frames.tsv.
  *

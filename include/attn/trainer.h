@@ -52,6 +52,7 @@ struct attn_trainer {
     struct attn_batch evaluation;  /* the fixed evaluation set */
     struct attn_batch probe;       /* the sequences whose attention is kept */
     struct attn_head_sums *maps;   /* (layers, heads): of the last evaluation */
+    struct attn_head_sinks *sinks; /* likewise: src/learn/trainer_sinks.h */
     struct attn_head_state *state; /* (layers, heads): of the last logged step */
     struct attn_heads_room *room;  /* src/learn/trainer_heads.h */
     long step;                     /* steps done */

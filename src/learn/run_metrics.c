@@ -1,5 +1,6 @@
 /* metrics.tsv: a row per logged step; heads.tsv: one per layer and head of it. */
 #include "run_files.h"
+#include "trainer_sinks.h"
 
 static const char METRICS[] = "metrics.tsv", HEADS[] = "heads.tsv";
 
@@ -10,7 +11,8 @@ static const char heads_header[] =
     "step\tlayer\thead\tentropy\teffective_keys\tmax_weight\ttarget_mass\tscore_variance\t"
     "score_max\twq_norm\twk_norm\twv_norm\twq_grad_norm\twk_grad_norm\twv_grad_norm\twq_update\t"
     "wk_update\twv_update\tsigma_max\tstable_rank\teffective_rank\tnormalized_entropy\t"
-    "argmax_accuracy\tjacobian_norm\tprogress\n";
+    "argmax_accuracy\tjacobian_norm\tprogress\tprevious_mass\tinduction_mass\t"
+    "first_mass_target\tfirst_mass_other\tvalue_norm_first\n";
 
 /* How many logged steps there are up to the trainer's. */
 static long logged_steps(const struct attn_trainer *t)
@@ -50,7 +52,15 @@ static void add_head(struct attn_text *text, const struct attn_trainer *t, int l
                           m.target_mass, m.score_variance, m.score_max};
     const double spectrum[] = {s->spectrum.largest, s->spectrum.stable_rank,
                                s->spectrum.effective_rank};
-    const double rest[] = {m.normalized_entropy, m.argmax_accuracy, m.jacobian_norm, m.progress};
+    const double rest[] = {m.normalized_entropy,
+                           m.argmax_accuracy,
+                           m.jacobian_norm,
+                           m.progress,
+                           m.previous_mass,
+                           m.induction_mass,
+                           attn_sinks_mass(&t->sinks[i], ATTN_SINK_TARGET),
+                           attn_sinks_mass(&t->sinks[i], ATTN_SINK_OTHER),
+                           attn_sinks_ratio(&t->sinks[i])};
 
     attn_text_print(text, "%ld\t%d\t%d", t->step, layer, head);
     add_numbers(text, map, sizeof map / sizeof *map);

@@ -9,6 +9,7 @@
 #include "attn/position.h"
 #include "trainer_answers.h"
 #include "trainer_heads.h"
+#include "trainer_sinks.h"
 
 enum { LARGEST_FILE = 1 << 30 };
 
@@ -189,6 +190,7 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
     struct attn_answers answers = {0};
 
     memset(t->maps, 0, heads * sizeof *t->maps);
+    memset(t->sinks, 0, heads * sizeof *t->sinks);
     for (int first = 0; first < t->evaluation.B; first += m->B) {
         const struct attn_batch b = chunk(m, &t->evaluation, first);
         const struct attn_loss part = attn_model_forward(m, &b);

@@ -6,6 +6,7 @@
 
 #include "attention/kind.h"
 #include "attn/threads.h"
+#include "trainer_sinks.h"
 
 /* A head's product is decomposed at every logged row: beyond this many singular
  * values that would cost as much as the training itself. */
@@ -42,6 +43,7 @@ void attn_heads_place(struct attn_trainer *t, struct attn_arena *arena)
         if (most > rows) rows = most;
     }
     t->maps = attn_arena_take(arena, heads, sizeof *t->maps);
+    t->sinks = attn_arena_take(arena, heads, sizeof *t->sinks);
     t->state = attn_arena_take(arena, heads, sizeof *t->state);
     t->room = attn_arena_take(arena, 1, sizeof *t->room);
     room.span = attn_arena_take(arena, rows, sizeof *room.span);
@@ -176,6 +178,8 @@ int attn_heads_measured(const struct attn_trainer *t)
 /* The maps of one layer of the batch. */
 struct measuring {
     struct attn_trainer *t;
+    const struct attn_model *model;
+    const struct attn_batch *batch;
     struct attn_maps maps;
     int layer;
 };
@@ -184,8 +188,11 @@ static void measure_head(void *context, int index, int worker)
 {
     struct measuring *m = context;
 
+    const int place = m->layer * m->maps.H + index;
+
     (void)worker;
-    attn_head_add(&m->t->maps[m->layer * m->maps.H + index], &m->maps, index);
+    attn_head_add(&m->t->maps[place], &m->maps, index);
+    attn_sinks_add(&m->t->sinks[place], &m->maps, m->model, m->batch, m->layer, index);
 }
 
 void attn_heads_add_maps(struct attn_trainer *t, const struct attn_model *model,
@@ -198,6 +205,8 @@ void attn_heads_add_maps(struct attn_trainer *t, const struct attn_model *model,
     for (int i = 0; i < b->B * b->T; i++) t->room->counted[i] = attn_batch_counts(b, (size_t)i);
     for (int l = 0; l < t->settings.model.layers; l++) {
         struct measuring m = {.t = t,
+                              .model = model,
+                              .batch = b,
                               .layer = l,
                               .maps = {.B = b->B,
                                        .H = H,
@@ -208,7 +217,8 @@ void attn_heads_add_maps(struct attn_trainer *t, const struct attn_model *model,
                                        .lse = attn_model_lse(model, l),
                                        .span = t->room->span,
                                        .counted = t->room->counted,
-                                       .right = t->data.has_right ? b->right : NULL}};
+                                       .right = t->data.has_right ? b->right : NULL,
+                                       .tokens = b->fields == 1 ? b->tokens : NULL}};
         attn_threads_run(model->threads, H, measure_head, &m);
     }
 }

@@ -308,3 +308,10 @@ const attn_real *attn_model_lse(const struct attn_model *m, int layer)
 
     return o ? o->saved.core.lse : NULL;
 }
+
+const attn_real *attn_model_values(const struct attn_model *m, int layer)
+{
+    const struct attn_operation *o = attention_of(m, layer);
+
+    return o ? o->saved.v : NULL;
+}
