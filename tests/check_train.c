@@ -174,7 +174,7 @@ static const struct {
     const char *says;
 } mistakes[] = {
     {"--steps 3x2", 2, "--steps 3x2"},
-    {"--steps 0", 2, "--steps 0"},
+    {"--steps -1", 2, "--steps -1"},
     {"--steps 99999999999999999999", 2, "--steps"},
     {"--lr abc", 2, "--lr abc"},
     {"--lr -1", 2, "--lr -1"},
@@ -187,6 +187,8 @@ static const struct {
     {"--layers -1", 2, "--layers -1"},
     {"--task sort --layers 0 --norm", 2, "--norm: says nothing of a model without layers"},
     {"--task sort --width 8 --layers 0", 2, "--width: says nothing"},
+    {"--weights /nonexistent", 3, "/nonexistent"},
+    {"--weights /dev/null", 3, "/dev/null"},
     {"--kind dotty", 2, "dot, additive"},
     {"--causal maybe", 2, "--causal maybe: expected yes or no"},
     {"--causal=maybe", 2, "--causal maybe: expected yes or no"},

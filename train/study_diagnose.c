@@ -28,14 +28,15 @@ static void take_logged(struct attn_head_metrics *m, const struct study *s,
     }
 }
 
-/* The first frame is from before the first step, which a log has no row of. */
+/* The first frame is mostly from before the first step, which a log has no row of. */
 static void fill_maps(struct attn_head_facts *f, const struct study *s, const struct study_head *h)
 {
     const int frames = s->run.frames, logged = s->logged;
 
     f->first = frames ? h->frame[0] : unknown_metrics();
     f->last = frames ? h->frame[frames - 1] : unknown_metrics();
-    if (logged && (!frames || (double)s->run.step[0] > s->step[0])) take_logged(&f->first, s, h, 0);
+    if (logged && (!frames || (double)s->run.step[0] >= s->step[0]))
+        take_logged(&f->first, s, h, 0);
     if (logged && (!frames || (double)s->run.step[frames - 1] <= s->step[logged - 1]))
         take_logged(&f->last, s, h, logged - 1);
 }

@@ -289,6 +289,7 @@ static const char *apply(struct reading *r, struct attn_error *e)
             return attn_fail(e, ATTN_BAD_USAGE, "--%s: task %s has no such setting", t->name,
                              s->task);
         if (strcmp(t->name, "data") == 0) s->data_sha256[0] = '\0';
+        if (strcmp(t->name, "weights") == 0) s->weights_sha256[0] = '\0';
         wrong = attn_settings_set(s, t, r->given[i].value, e);
     }
     return wrong;

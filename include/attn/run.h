@@ -42,6 +42,7 @@
  *                      sequence, averaged over sequences: below 1 where the first key is drained
  * Source of these three: sinks and value-state drain, Guo et al. 2024.
  *
+ * With 0 steps there is a row in both tables, of step 0: what belongs to a step is nan.
  * A model without layers has no row in heads.tsv, and neither attention.npy nor frames.tsv.
  *
  * Frames: with map_every = N at steps 0, N, 2N, ... and the last; 0: at the last

@@ -33,10 +33,12 @@ struct attn_settings {
     double lr, clip;
     int warmup;
     struct attn_optimizer_settings optimize;
-    struct attn_model_settings model;  /* sizes of the task are filled in by the trainer */
-    struct attn_task_options options;  /* its data is not used: see data */
-    char data[ATTN_DATA_PATH];         /* text: the file's name as given; "" for other tasks */
-    char data_sha256[ATTN_SHA256_HEX]; /* of its contents; "" until it was read */
+    struct attn_model_settings model;     /* sizes of the task are filled in by the trainer */
+    struct attn_task_options options;     /* its data is not used: see data */
+    char data[ATTN_DATA_PATH];            /* text: the file's name as given; "" for other tasks */
+    char data_sha256[ATTN_SHA256_HEX];    /* of its contents; "" until it was read */
+    char weights[ATTN_DATA_PATH];         /* a file to start from; "": weights are drawn */
+    char weights_sha256[ATTN_SHA256_HEX]; /* likewise */
     int log_every, eval_size, probes;
     int map_every; /* -1: denser at first */
 };

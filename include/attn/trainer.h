@@ -56,13 +56,16 @@ struct attn_trainer {
     struct attn_head_state *state; /* (layers, heads): of the last logged step */
     struct attn_heads_room *room;  /* src/learn/trainer_heads.h */
     long step;                     /* steps done */
-    double loss, grad_norm, lr;    /* of the last step; grad_norm before clipping */
+    double loss, grad_norm, lr;    /* of the last step, NAN before; grad_norm before clipping */
     void *block;                   /* what attn_trainer_close gives back */
 };
 
 /* Opens the task (its data from data_path, NULL: settings->data), builds the
- * model, draws the weights. Fills in settings.data_sha256; where it was set
- * already and the file has another, that is ATTN_BAD_INPUT. threads: of the model. */
+ * model, draws the weights, or takes them from the file settings->weights: a checkpoint, or
+ * any safetensors file with tensors of the same names and shapes; of a longer table of learned
+ * positions the first rows are taken. Fills in data_sha256 and weights_sha256 of the settings;
+ * where one was set already and its file has another, that is ATTN_BAD_INPUT. threads: of
+ * the model. */
 ATTN_MUST_CHECK const char *attn_trainer_open(struct attn_trainer *t,
                                               const struct attn_settings *settings,
                                               const char *data_path, struct attn_threads *threads,

@@ -1,12 +1,11 @@
 #include "attn/checkpoint.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "attn/safetensors.h"
+#include "weights.h"
 
-static const char *const DTYPE = sizeof(attn_real) == 4 ? "F32" : "F64";
 static const char FORMAT[] = "attn-checkpoint-1";
 
 enum { NAME_SIZE = 64, ENTRIES = 6 };
@@ -39,7 +38,7 @@ static void list_tensors(const struct attn_trainer *t, struct attn_tensor *tenso
 
         tensor_name(name[i], p, moment);
         tensor[i] = (struct attn_tensor){.name = name[i],
-                                         .dtype = DTYPE,
+                                         .dtype = attn_weights_dtype,
                                          .rank = p->rank,
                                          .data = array_of(t, moment) + p->offset,
                                          .bytes = p->count * sizeof(attn_real)};
@@ -86,42 +85,6 @@ const char *attn_checkpoint_save(const struct attn_trainer *t, const char *path,
     return wrong;
 }
 
-static void print_shape(char *to, size_t size, int rank, const size_t *shape)
-{
-    size_t n = (size_t)snprintf(to, size, "(");
-
-    for (int i = 0; i < rank && n < size; i++)
-        n += (size_t)snprintf(to + n, size - n, i ? ", %zu" : "%zu", shape[i]);
-    if (n < size) snprintf(to + n, size - n, ")");
-}
-
-static const char *check_tensor(const struct attn_tensor *found, const char *name,
-                                const struct attn_parameter *p, const char *path,
-                                struct attn_error *e)
-{
-    char have[64], want[64];
-
-    if (!found) return attn_fail(e, ATTN_BAD_INPUT, "%.300s: no tensor '%s'", path, name);
-    if (strcmp(found->dtype, DTYPE))
-        return attn_fail(e, ATTN_BAD_INPUT, "%.300s: tensor '%s' is %s, expected %s", path, name,
-                         found->dtype, DTYPE);
-    if (found->rank != p->rank ||
-        memcmp(found->shape, p->shape, (size_t)p->rank * sizeof *p->shape)) {
-        print_shape(have, sizeof have, found->rank, found->shape);
-        print_shape(want, sizeof want, p->rank, p->shape);
-        return attn_fail(e, ATTN_BAD_INPUT, "%.300s: tensor '%s' has shape %s, the model's is %s",
-                         path, name, have, want);
-    }
-    for (size_t i = 0; i < p->count; i++) {
-        attn_real x;
-        memcpy(&x, (const char *)found->data + i * sizeof x, sizeof x);
-        if (!isfinite(x))
-            return attn_fail(e, ATTN_BAD_INPUT, "%.300s: tensor '%s': element %zu is not finite",
-                             path, name, i);
-    }
-    return NULL;
-}
-
 static const char *check_tensors(const struct attn_trainer *t, const struct attn_safetensors *file,
                                  const char *path, struct attn_error *e)
 {
@@ -131,7 +94,7 @@ static const char *check_tensors(const struct attn_trainer *t, const struct attn
     for (int i = 0; i < count_tensors(t) && !wrong; i++) {
         const struct attn_parameter *p = &t->model.parameter[i % t->model.parameters];
         tensor_name(name, p, i / t->model.parameters);
-        wrong = check_tensor(attn_safetensors_find(file, name), name, p, path, e);
+        wrong = attn_weights_check(attn_safetensors_find(file, name), name, p, false, path, e);
     }
     if (!wrong && file->tensors != count_tensors(t))
         return attn_fail(e, ATTN_BAD_INPUT, "%.300s: %d tensors, expected %d", path, file->tensors,

@@ -105,6 +105,9 @@ static const char *name_difference(const struct attn_run *run, const struct attn
     if (strcmp(a->data_sha256, b->data_sha256))
         return attn_fail(e, ATTN_BAD_INPUT, "%.200s: was trained on other contents of %.200s",
                          run->directory, a->data);
+    if (strcmp(a->weights_sha256, b->weights_sha256))
+        return attn_fail(e, ATTN_BAD_INPUT, "%.200s: started from other contents of %.200s",
+                         run->directory, a->weights);
     return NULL;
 }
 
@@ -266,7 +269,9 @@ const char *attn_run_finish(struct attn_run *run, double seconds, enum attn_faul
     run->fault = fault;
     if (fault == ATTN_FINE) {
         if (!run->evaluated) run->scores = attn_trainer_evaluate(&run->trainer);
-        wrong = attn_run_save(run, e);
+        /* A run of no steps tells what it starts from. */
+        if (run->trainer.settings.steps == 0) wrong = attn_run_append_metrics(run, e);
+        if (!wrong) wrong = attn_run_save(run, e);
     }
     if (!wrong) wrong = attn_run_write_result(run, seconds, e);
     run->finished = !wrong;

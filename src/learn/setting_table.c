@@ -84,8 +84,10 @@ const struct attn_setting attn_setting_table[] = {
 
     {"seed", "N", TRAINING, "of weights, batches and samples", "1", ATTN_SETTING_LONG, AT(seed), 0,
      LARGEST_LONG, NULL},
-    {"steps", "N", TRAINING, "optimizer steps", "300", ATTN_SETTING_INTEGER, AT(steps), 1, MANY,
-     NULL},
+    {"steps", "N", TRAINING, "optimizer steps, 0: evaluates what it starts from", "300",
+     ATTN_SETTING_INTEGER, AT(steps), 0, MANY, NULL},
+    {"weights", "FILE", TRAINING, "to start from: a checkpoint.safetensors of such a model", "",
+     ATTN_SETTING_TEXT, AT(weights), 0, 0, NULL},
     {"batch", "N", TRAINING, "sequences in a batch", "64", ATTN_SETTING_INTEGER, AT(batch), 1, WIDE,
      NULL},
     {"optimizer", "NAME", TRAINING, "how a gradient becomes a step", "adam", ATTN_SETTING_NAME,

@@ -80,6 +80,7 @@ void attn_settings_write(struct attn_text *t, const struct attn_settings *s)
         write_value(t, s, setting);
         attn_text_print(t, ",\n");
     }
+    attn_text_print(t, "  \"weights-sha256\": \"%s\",\n", s->weights_sha256);
     attn_text_print(t, "  \"data-sha256\": \"%s\",\n", s->data_sha256);
     attn_text_print(t, "  \"precision\": \"%s\"\n}\n", attn_precision);
 }
@@ -123,6 +124,8 @@ static const char *read_member(struct attn_settings *s, char precision[8],
 
     if (strcmp(member->name, "data-sha256") == 0)
         return copy_word(s->data_sha256, sizeof s->data_sha256, member, name, e);
+    if (strcmp(member->name, "weights-sha256") == 0)
+        return copy_word(s->weights_sha256, sizeof s->weights_sha256, member, name, e);
     if (strcmp(member->name, "precision") == 0) return copy_word(precision, 8, member, name, e);
     if (!t)
         return attn_fail(e, ATTN_BAD_INPUT, "%.200s: \"%.64s\" is no setting", name, member->name);

@@ -10,27 +10,54 @@
 #include "trainer_answers.h"
 #include "trainer_heads.h"
 #include "trainer_sinks.h"
+#include "weights.h"
 
 enum { LARGEST_FILE = 1 << 30 };
 
-static const char *check_file(struct attn_settings *s, const char *path, struct attn_error *e)
+/* Reads a file whose contents decide the numbers. Fills in its digest; where that is known
+ * already, it must be the same. */
+static const char *read_file(char **bytes, size_t *size, char known[ATTN_SHA256_HEX],
+                             const char *path, struct attn_error *e)
 {
-    char found[ATTN_SHA256_HEX], *bytes;
+    char found[ATTN_SHA256_HEX];
     struct attn_sha256 sha;
-    size_t size;
-    const char *wrong = attn_file_read(&bytes, &size, path, LARGEST_FILE, e);
+    const char *wrong = attn_file_read(bytes, size, path, LARGEST_FILE, e);
 
     if (wrong) return wrong;
     attn_sha256_begin(&sha);
-    attn_sha256_add(&sha, bytes, size);
+    attn_sha256_add(&sha, *bytes, *size);
     attn_sha256_end(&sha, found);
-    attn_free(bytes);
-    if (s->data_sha256[0] && strcmp(s->data_sha256, found))
+    if (known[0] && strcmp(known, found)) {
+        attn_free(*bytes);
         return attn_fail(e, ATTN_BAD_INPUT,
                          "%.350s: has changed: SHA-256 %.12s..., the settings say %.12s...", path,
-                         found, s->data_sha256);
-    memcpy(s->data_sha256, found, sizeof found);
+                         found, known);
+    }
+    memcpy(known, found, sizeof found);
     return NULL;
+}
+
+static const char *check_data(struct attn_settings *s, const char *path, struct attn_error *e)
+{
+    char *bytes;
+    size_t size;
+    const char *wrong = read_file(&bytes, &size, s->data_sha256, path, e);
+
+    if (!wrong) attn_free(bytes);
+    return wrong;
+}
+
+static const char *read_weights(struct attn_trainer *t, struct attn_error *e)
+{
+    const char *path = t->settings.weights;
+    char *bytes;
+    size_t size;
+    const char *wrong = read_file(&bytes, &size, t->settings.weights_sha256, path, e);
+
+    if (wrong) return wrong;
+    wrong = attn_weights_take(&t->model, bytes, size, path, e);
+    attn_free(bytes);
+    return wrong;
 }
 
 static const char *open_task(struct attn_trainer *t, const char *data_path, struct attn_error *e)
@@ -41,7 +68,7 @@ static const char *open_task(struct attn_trainer *t, const char *data_path, stru
     s->options.data = NULL;
     if (s->data[0]) {
         s->options.data = data_path ? data_path : s->data;
-        wrong = check_file(s, s->options.data, e);
+        wrong = check_data(s, s->options.data, e);
     }
     if (wrong) return wrong;
     wrong = attn_dataset_open(&t->data, attn_task_find(s->task), &s->options, e);
@@ -109,19 +136,22 @@ const char *attn_trainer_open(struct attn_trainer *t, const struct attn_settings
                               const char *data_path, struct attn_threads *threads,
                               struct attn_error *e)
 {
+    const uint64_t seed = (uint64_t)settings->seed;
+    const double none = (double)NAN;
     const char *wrong;
 
-    *t = (struct attn_trainer){.settings = *settings};
+    *t = (struct attn_trainer){.settings = *settings, .loss = none, .grad_norm = none, .lr = none};
     t->optimizer = attn_optimizer_find(settings->optimizer);
     t->schedule = attn_schedule_find(settings->schedule);
     wrong = open_task(t, data_path, e);
     if (!wrong) wrong = build(t, threads, e);
+    if (!wrong) attn_model_start(&t->model, seed);
+    if (!wrong && settings->weights[0]) wrong = read_weights(t, e);
     if (wrong) {
         attn_trainer_close(t);
         return wrong;
     }
-    const uint64_t seed = (uint64_t)settings->seed;
-    attn_model_start(&t->model, seed);
+    attn_heads_start(t);
     attn_dataset_fill(&t->data, &t->evaluation, seed, ATTN_STREAM_EVAL, 0);
     attn_dataset_fill(&t->data, &t->probe, seed, ATTN_STREAM_PROBE, 0);
     return NULL;

@@ -91,6 +91,15 @@ static double norm_of(const attn_real *x, struct block b)
     return b.rows ? attn_frobenius(x + b.offset, b.rows, b.columns, b.row) : (double)NAN;
 }
 
+void attn_heads_start(struct attn_trainer *t)
+{
+    const double none = (double)NAN;
+
+    for (int i = 0; i < t->settings.model.layers * t->settings.model.heads; i++)
+        for (int k = 0; k < ATTN_HEAD_MATRICES; k++)
+            t->state[i].norm[k] = t->state[i].grad_norm[k] = t->state[i].update[k] = none;
+}
+
 void attn_heads_before_step(struct attn_trainer *t)
 {
     const int L = t->settings.model.layers, H = t->settings.model.heads;

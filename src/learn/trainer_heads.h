@@ -16,6 +16,9 @@ struct attn_heads_room {
 /* Takes t->maps, t->state and t->room; the model and the batches are in their places. */
 void attn_heads_place(struct attn_trainer *t, struct attn_arena *arena);
 
+/* No step was logged yet: all of t->state is NAN. */
+void attn_heads_start(struct attn_trainer *t);
+
 /* Around a step that is logged: once gradients are there and not yet clipped, and once the
  * weights have moved. */
 void attn_heads_before_step(struct attn_trainer *t);
