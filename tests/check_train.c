@@ -187,6 +187,7 @@ static const struct {
     {"--layers -1", 2, "--layers -1"},
     {"--task sort --layers 0 --norm", 2, "--norm: says nothing of a model without layers"},
     {"--task sort --width 8 --layers 0", 2, "--width: says nothing"},
+    {"--adaptive --kind linear", 2, "kind linear has no scores before a softmax: no temperature"},
     {"--weights /nonexistent", 3, "/nonexistent"},
     {"--weights /dev/null", 3, "/dev/null"},
     {"--kind dotty", 2, "dot, additive"},

@@ -39,6 +39,7 @@ struct attn_settings {
     char data_sha256[ATTN_SHA256_HEX];    /* of its contents; "" until it was read */
     char weights[ATTN_DATA_PATH];         /* a file to start from; "": weights are drawn */
     char weights_sha256[ATTN_SHA256_HEX]; /* likewise */
+    bool adaptive;                        /* temperature of attention in evaluations: attention.h */
     int log_every, eval_size, probes;
     int map_every; /* -1: denser at first */
 };

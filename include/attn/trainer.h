@@ -80,6 +80,8 @@ bool attn_trainer_step(struct attn_trainer *t);
  * Only these leave gradients and updates in t->state. */
 bool attn_trainer_logs(const struct attn_trainer *t, long step);
 
+/* What is not training is done with settings.adaptive: evaluation, maps of the probe, samples. */
+
 /* Loss and accuracy on the evaluation set, in chunks of the batch size, and attention on its
  * first sequences, up to 2048 rows: over the queries that have a target. */
 struct attn_scores attn_trainer_evaluate(struct attn_trainer *t);

@@ -141,6 +141,8 @@ const struct attn_setting attn_setting_table[] = {
      AT(model.scale_by), 0, 0, scaling_name},
     {"log-length", "YES|NO", MODEL, "scores times ln n too, of a query that may see n keys", "no",
      ATTN_SETTING_YES_NO, AT(model.log_length), 0, 0, NULL},
+    {"adaptive", "YES|NO", MODEL, "evaluated at a temperature by the entropy of each row", "no",
+     ATTN_SETTING_YES_NO, AT(adaptive), 0, 0, NULL},
     {"softcap", "X", MODEL, "soft cap of the scores, 0: none", "0", ATTN_SETTING_NUMBER,
      AT(model.softcap), 0, HUGE_NUMBER, NULL},
     {"qk-norm", "YES|NO", MODEL, "each head's queries and keys to unit size, times gains", "no",

@@ -109,11 +109,22 @@ static void place(struct attn_trainer *t, struct attn_arena *arena, struct attn_
     attn_heads_place(t, arena);
 }
 
+/* Asked of attention itself: a kind without a softmax has no temperature. */
+static const char *check_adaptive(const struct attn_settings *s, struct attn_error *e)
+{
+    const struct attn_attention a = {.n = {.H = 1, .Hkv = 1, .D = 1, .Dv = 1},
+                                     .kind = attn_kind_find(s->model.kind),
+                                     .adaptive = s->adaptive};
+
+    return s->adaptive ? attn_attention_check(&a, e) : NULL;
+}
+
 static const char *build(struct attn_trainer *t, struct attn_threads *threads, struct attn_error *e)
 {
     struct attn_arena arena = {0};
     const char *wrong = attn_model_check(&t->settings.model, e);
 
+    if (!wrong) wrong = check_adaptive(&t->settings, e);
     if (wrong) return wrong;
     if (t->data.causal && !t->settings.model.causal)
         return attn_fail(e, ATTN_BAD_USAGE,
@@ -179,6 +190,7 @@ bool attn_trainer_step(struct attn_trainer *t)
 
     attn_dataset_fill(&t->data, &t->batch, (uint64_t)s->seed, ATTN_STREAM_TRAIN, (uint32_t)step);
     m->no_weights = true;
+    m->adaptive = false;
     loss = attn_model_forward(m, &t->batch);
     attn_model_zero(m);
     attn_model_backward(m, &t->batch, loss.count ? (attn_real)(1 / (double)loss.count) : 0);
@@ -201,13 +213,20 @@ static struct attn_batch chunk(const struct attn_model *m, const struct attn_bat
     return attn_batch_part(set, first, left < m->B ? left : m->B);
 }
 
+/* What is not training: weights are looked at, and adapt where the settings say so. */
+static void set_evaluating(const struct attn_trainer *t, struct attn_model *m)
+{
+    m->no_weights = false;
+    m->adaptive = t->settings.adaptive;
+}
+
 /* The model that takes the evaluation set, with the weights of now. */
 static struct attn_model *evaluator(struct attn_trainer *t)
 {
     struct attn_model *const m = t->longer.count ? &t->longer : &t->model;
 
     if (m != &t->model) memcpy(m->w, t->model.w, m->count * sizeof *m->w);
-    m->no_weights = false;
+    set_evaluating(t, m);
     return m;
 }
 
@@ -252,7 +271,7 @@ void attn_trainer_attention(struct attn_trainer *t, float *p)
     const int L = t->settings.model.layers, H = t->settings.model.heads;
     const size_t T = (size_t)t->data.T, maps = (size_t)H * T * T;
 
-    t->model.no_weights = false;
+    set_evaluating(t, &t->model);
     for (int first = 0; first < t->probe.B; first += t->model.B) {
         const struct attn_batch b = chunk(&t->model, &t->probe, first);
         attn_model_forward(&t->model, &b);
@@ -286,6 +305,7 @@ void attn_trainer_sample(struct attn_trainer *t, int tokens, double temperature,
     const int T = b.T, outputs = t->settings.model.outputs;
     char label[256]; /* longer words are cut */
 
+    set_evaluating(t, &t->model);
     b.tokens[0] = t->evaluation.tokens[0];
     b.T = 1;
     for (int i = 0; i < tokens; i++) {
