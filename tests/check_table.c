@@ -77,6 +77,7 @@ static const struct {
     {"a\tb\n\n", 0, "line 2: 1 columns, expected 2"},
     {"a\tb\ta\n", 0, "line 1: two columns named 'a'"},
     {"a\n1\n\0002\n", 7, "line 3: a byte of zero"},
+    {"a\0\tb\n1\t2\n", 9, "line 1: a byte of zero"},
 };
 
 START_TEST(broken_lines_are_told)

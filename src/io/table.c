@@ -97,8 +97,10 @@ const char *attn_table_read(struct attn_table *t, const char *path, struct attn_
     snprintf(t->path, sizeof t->path, "%s", path);
     t->text = text;
     if (size == 0) return NULL;
+    /* A byte of zero may stand before it. */
+    const char *newline = memchr(text, '\n', size);
     const size_t lines = count(text, size, '\n');
-    const size_t columns = count(text, (size_t)(strchr(text, '\n') - text), '\t') + 1;
+    const size_t columns = count(text, (size_t)(newline - text), '\t') + 1;
     if (lines > INT_MAX || columns > INT_MAX)
         wrong = attn_fail(e, ATTN_BAD_INPUT, "%.350s: more than %d lines", path, INT_MAX);
     else if (!(cell = attn_alloc(attn_size_mul(lines, columns), sizeof *cell)))
