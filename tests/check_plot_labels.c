@@ -99,6 +99,9 @@ START_TEST(words_in_quotes)
     ck_assert_str_eq(t.data, "title = ''.single_quote.''.single_quote.'it'.single_quote.'s \"x\" "
                              "\\ `id` @y'.single_quote.''\n");
     attn_text_free(&t);
+    plot_print_quoted(&t, "a\nexit '\n");
+    ck_assert_str_eq(t.data, "'a'.line_feed.'exit '.single_quote.''.line_feed.''\n");
+    attn_text_free(&t);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "attn/memory.h"
 #include "attn/npy.h"
@@ -181,9 +182,12 @@ START_TEST(runs_that_are_not_whole)
 }
 END_TEST
 
+/* Whatever the run is called: gnuplot gets its path among commands. */
+static const char *const called[] = {"nan", "nan'\"@x\n!touch obeyed\n`touch obeyed`"};
+
 START_TEST(a_map_of_no_numbers_is_drawn)
 {
-    const char *directory = study_fake("nan", 1, "1", NULL);
+    const char *directory = study_fake(called[_i], 1, "1", NULL);
     const size_t shape[6] = {3, 1, 1, 1, 2, 2};
     float map[12];
     struct attn_error e;
@@ -201,6 +205,7 @@ START_TEST(a_map_of_no_numbers_is_drawn)
     ck_assert_ptr_null(study_plot(words, &s, directory, true, &e));
     ck_assert_ptr_nonnull(strstr(words, "made study-maps.svg"));
     study_expect_svg(directory, "study-maps.svg");
+    ck_assert_int_ne(access(fake_run_path(directory, "obeyed"), F_OK), 0);
     study_close(&s);
 }
 END_TEST
@@ -211,5 +216,6 @@ void add_tests(Suite *suite)
     add_test(suite, "film", the_film_has_a_page_a_frame);
     add_test(suite, "places", maps_are_read_where_they_lie);
     add_test(suite, "not whole", runs_that_are_not_whole);
-    add_test(suite, "no numbers", a_map_of_no_numbers_is_drawn);
+    add_loop_test(suite, "no numbers", a_map_of_no_numbers_is_drawn,
+                  sizeof called / sizeof *called);
 }

@@ -116,6 +116,7 @@ START_TEST(a_directory_that_cannot_be_written_is_told)
     snprintf(elsewhere, sizeof elsewhere, "%s/none", scratch_directory());
     ck_assert_ptr_nonnull(study_plot(words, &s, elsewhere, false, &e));
     ck_assert_int_eq(e.fault, ATTN_CANNOT_WRITE);
+    ck_assert_msg(strstr(e.text, "none: cannot write there: No such file"), "%s", e.text);
     study_close(&s);
 }
 END_TEST

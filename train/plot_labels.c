@@ -166,15 +166,19 @@ void plot_words(char out[PLOT_WORDS_SIZE], const char *words, struct plot_fonts 
     out[used] = '\0';
 }
 
-/* In single quotes nothing but the quote itself means anything to gnuplot. A doubled one is none at
- * the beginning, and one in double quotes misleads the search for macros, so it has a name. */
+/* In single quotes nothing means anything to gnuplot but the quote itself and the end of the
+ * line, behind which a path would be commands. A doubled quote is none at the beginning, and one in
+ * double quotes misleads the search for macros, so both have names. */
 void plot_print_quoted(struct attn_text *t, const char *text)
 {
-    static const char quote[] = "'." PLOT_QUOTE ".'";
-
     attn_text_print(t, "'");
     for (; *text; text++)
-        attn_text_add(t, *text == '\'' ? quote : text, *text == '\'' ? strlen(quote) : 1);
+        if (*text == '\'')
+            attn_text_print(t, "'." PLOT_QUOTE ".'");
+        else if (*text == '\n')
+            attn_text_print(t, "'." PLOT_LINE_FEED ".'");
+        else
+            attn_text_add(t, text, 1);
     attn_text_print(t, "'\n");
 }
 

@@ -48,8 +48,10 @@ int plot_label(char out[PLOT_LABEL_SIZE], const char *field, struct plot_fonts *
 void plot_words(char out[PLOT_WORDS_SIZE], const char *words, struct plot_fonts *fonts);
 
 /* The text as an expression of gnuplot's, in which nothing means anything else, and a newline.
- * The variable PLOT_QUOTE must have been set to a single quote: plot_picture does it. */
+ * The variables PLOT_QUOTE and PLOT_LINE_FEED must have been set to what they say: plot_picture
+ * does it. */
 #define PLOT_QUOTE "single_quote"
+#define PLOT_LINE_FEED "line_feed"
 void plot_print_quoted(struct attn_text *t, const char *text);
 
 /* name = 'words' as they can be drawn. */

@@ -124,7 +124,8 @@ const char *plot_picture(const char *gnuplot, const char *directory, const char 
     if (!attn_path_join(drawn, sizeof drawn, directory, temporary) ||
         !attn_path_join(path, sizeof path, directory, name))
         return attn_fail(e, ATTN_CANNOT_WRITE, "%s: the path is too long", directory);
-    attn_text_print(&text, "output = '%s'\n" PLOT_QUOTE " = \"'\"\n", temporary);
+    attn_text_print(&text, "output = '%s'\n" PLOT_QUOTE " = \"'\"\n" PLOT_LINE_FEED " = \"\\n\"\n",
+                    temporary);
     if (prelude->size) attn_text_add(&text, prelude->data, prelude->size);
     attn_text_add(&text, script, strlen(script));
     wrong = text.failed || prelude->failed ? attn_fail_memory(e, name)

@@ -1,7 +1,9 @@
 #include "study_plot.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attn/file.h"
 #include "plot.h"
@@ -77,10 +79,17 @@ static void tell(char words[STUDY_PLOT_WORDS], const char *name, const char *why
              why ? "no " : (used ? "" : "made "), name, why ? ": " : "", why ? why : "");
 }
 
-static const char *find_gnuplot(char path[4096], struct attn_error *e)
+/* What would fail for all pictures alike, and gnuplot would have no words for. */
+static const char *find_gnuplot(char path[4096], const char *directory, struct attn_error *e)
 {
-    if (plot_find(path, 4096, "gnuplot")) return NULL;
-    return attn_fail(e, ATTN_CANNOT_WRITE, "gnuplot is not installed: no pictures");
+    char inside[4096];
+
+    if (!plot_find(path, 4096, "gnuplot"))
+        return attn_fail(e, ATTN_CANNOT_WRITE, "gnuplot is not installed: no pictures");
+    if (attn_path_join(inside, sizeof inside, directory, ".") && access(inside, W_OK | X_OK) == 0)
+        return NULL;
+    return attn_fail(e, ATTN_CANNOT_WRITE, "%.350s: cannot write there: %s", directory,
+                     strerror(errno));
 }
 
 static void tell_fonts(char words[STUDY_PLOT_WORDS], bool svg)
@@ -102,7 +111,7 @@ const char *study_plot(char words[STUDY_PLOT_WORDS], const struct study *s, cons
 {
     struct attn_error wrong[PICTURES] = {0};
     char gnuplot[4096], name[PICTURES][64];
-    const char *failed = find_gnuplot(gnuplot, e);
+    const char *failed = find_gnuplot(gnuplot, directory, e);
 
     *words = '\0';
     for (int i = 0; i < PICTURES && !failed; i++) {
@@ -133,7 +142,7 @@ const char *study_plot_compare(char words[STUDY_PLOT_WORDS], const struct study_
     const char *name = svg ? "study-compare.svg" : "study-compare.png";
     struct attn_text prelude = {0};
     char gnuplot[4096];
-    const char *wrong = find_gnuplot(gnuplot, e);
+    const char *wrong = find_gnuplot(gnuplot, directory, e);
 
     *words = '\0';
     if (wrong) return wrong;
