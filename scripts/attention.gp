@@ -6,6 +6,8 @@
 #   gif_font                    of an animation
 #   file                        attention.npy
 #   queries, keys               rows and columns of a map
+#   coefficients                1: weights of any sign, the sizes of which are drawn
+#   full                        what the brightest cell stands for
 #   pages, page_title[pages]    of an animation; else one
 #   panels, columns             maps of a page, side by side
 #   first_key, last_key         the keys that are shown
@@ -50,9 +52,10 @@ set output output
 
 set palette defined (0 '#440154', 1 '#472c7a', 2 '#3b518b', 3 '#2c718e', 4 '#21908d', \
                      5 '#27ad81', 6 '#5cc863', 7 '#aadc32', 8 '#fde725')
-set cbrange [0:1]
-set cbtics 0,0.2,1
-set cblabel 'attention weight'
+set cbrange [0:full]
+if (full == 1) { set cbtics 0,0.2,1 }
+set cblabel coefficients ? 'size of the weight' : 'attention weight'
+size_of(w) = coefficients ? abs(w) : w
 set border lc rgb '#404040'
 set tics out nomirror scale 0.5
 set xrange [first_key - 0.5:last_key + 0.5]
@@ -98,9 +101,9 @@ do for [page = 1:pages] {
                 size screen 14.0 / width, screen (1.0 * side_y) / height
         }
         binary = sprintf("file binary skip=%.0f format='%%float32' endian=little ", place[index])
-        map = binary.sprintf('array=(%d,%d) with image', keys, queries)
+        map = binary.sprintf('array=(%d,%d) using (size_of($1)) with image', keys, queries)
         # An image takes at least two rows and columns.
-        cells = binary.sprintf('record=%d using (int($0) %% keys):(int($0) / keys):(0.5):(0.5):1 ', keys * queries). \
+        cells = binary.sprintf('record=%d using (int($0) %% keys):(int($0) / keys):(0.5):(0.5):(size_of($1)) ', keys * queries). \
             'with boxxyerror fs solid noborder fc palette'
         if (keys < 2 || queries < 2) { map = cells }
         boxes = rights == 0 ? '' : ", $right using 1:2:(0.5):(0.5) with boxxyerror fs empty lw ".(labels > 0 ? '1.5' : '0.6')." lc rgb '#ff6f3c'"

@@ -14,7 +14,11 @@ rows = (panels + columns - 1) / columns
 width = columns == 1 ? 900 : 1200
 most = 0
 do for [p = 1:panels] { if (last[p] - first[p] + 1 > most) { most = last[p] - first[p] + 1 } }
-key_rows = (most + 3) / 4
+longest = 0
+do for [c = 1:last[panels]] { if (strlen(curve_title[c]) > longest) { longest = strlen(curve_title[c]) } }
+# A legend for which there is no room is left out whole.
+abreast = longest < 12 ? 4 : longest < 24 ? 2 : 1
+key_rows = (most + abreast - 1) / abreast
 height = 44 + rows * (410 + 19 * key_rows)
 size = sprintf('noenhanced size %d,%d ', width, height)
 if (svg) eval 'set terminal svg '.size."font 'sans-serif,12' background '#ffffff'"

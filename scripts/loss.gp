@@ -61,7 +61,7 @@ set xrange [low_step - widen:high_step + widen]
 set yrange [low:high + 0.05 * (high - low)]
 set y2range [0:1.05]
 set xlabel 'step'
-set ylabel 'loss (nats)'
+set ylabel count_accuracy > 0 ? 'loss (nats)' : 'loss' # of reals a mean of squares
 set y2label 'accuracy, target mass (share, 0 to 1)'
 set xtics nomirror
 set ytics nomirror

@@ -194,7 +194,7 @@ function example(sequence) {
     return decoded;
 }
 
-/* In units of the last decimal: -1 for a key that is not seen, above `unit` for what is no
+/* In units of the last decimal, of coefficients the size: -1 for a key that is not seen, above `unit` for what is no
  * weight. */
 function weightAt(x, frame, h, i, j) {
     if (j < x.span[i][0] || j >= x.span[i][1]) return -1;
@@ -202,17 +202,20 @@ function weightAt(x, frame, h, i, j) {
 }
 
 function weightText(w, digits) {
-    return w < 0 ? "" : w > unit ? "nan" : (w / unit).toFixed(digits);
+    return w < 0 ? "" : w > unit ? "nan" : (w / unit * run.full).toFixed(digits);
 }
 
-/* Entropy and the like of a row, as exact as its decimals. */
+/* Entropy and the like of a row, as exact as its decimals. Of coefficients `right` is a share
+ * of their sizes. */
 function rowFacts(x, frame, h, i) {
-    let entropy = 0, right = 0, broken = false, n = 0;
+    let entropy = 0, right = 0, all = 0, broken = false, n = 0;
     for (let j = x.span[i][0]; j < x.span[i][1]; j++, n++) {
         const w = weightAt(x, frame, h, i, j);
         if (w > unit) broken = true;
         if (w > 0) entropy -= w / unit * Math.log(w / unit);
+        all += w / unit;
         if (run.right[x.sequence][i].includes(j)) right += w / unit;
     }
-    return {entropy: broken ? null : entropy, right: broken ? null : right, keys: n};
+    if (run.coefficients) right /= all || 1;
+    return {entropy: broken || run.coefficients ? null : entropy, right: broken ? null : right, keys: n};
 }

@@ -148,7 +148,9 @@ function drawMaps() {
     const largest = state.colour === "largest" ? largestWeight(geometry, x, frame, heads) : 1;
     for (const v of views) {
         const entropy = measure("entropy", v.h, frame), mass = measure("target_mass", v.h, frame);
-        v.says.textContent = "entropy " + short(rounded(entropy)) + (mass === null ? "" : " \u00b7 target mass " + short(rounded(mass)));
+        const top = measure("argmax_accuracy", v.h, frame);
+        v.says.textContent = run.coefficients ? (top === null ? "" : "largest right at " + short(rounded(100 * top)) + " %")
+            : "entropy " + short(rounded(entropy)) + (mass === null ? "" : " \u00b7 target mass " + short(rounded(mass)));
         drawMap(v.canvas, geometry, x, frame, v.h, state.colour, largest, cell);
     }
     fillLegend(largest);
@@ -161,11 +163,11 @@ function fillLegend(largest) {
     strip.style.background = "linear-gradient(to right," + stops + ")";
     const values = state.colour === "root" ? [0, 0.01, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1].map((v) => v * (state.colour === "largest" ? largest : 1));
     const ticks = values.map((v) => {
-        const tick = make("span", {}, String(Number(v.toPrecision(2))));
+        const tick = make("span", {}, String(Number((v * run.full).toPrecision(2))));
         tick.style.left = 100 * shade(v, state.colour, largest) + "%";
         return tick;
     });
-    $("legend").replaceChildren(make("span", {class: "quiet"}, "weight"), make("div", {class: "scale"}, strip, ...ticks),
+    $("legend").replaceChildren(make("span", {class: "quiet"}, run.coefficients ? "|weight|" : "weight"), make("div", {class: "scale"}, strip, ...ticks),
         ...(isMarked() ? [make("span", {class: "quiet"}, make("span", {class: "box"}), " right key")] : []));
 }
 

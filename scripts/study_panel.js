@@ -45,7 +45,7 @@ function fillNotes() {
     const cut = (shown, of, what) => shown < of ? [say("Of " + of + " " + what + " " + shown + " are shown here, evenly chosen.")] : [];
     const rows = metric("step") || [];
     $("notes").replaceChildren(
-        say("A row of a map is a query, a column a key; the colour is how much of its attention the query gives to the key, and each row adds up to one. Boxes in red mark the right keys, where the task has any. Keys that a query may not see have no colour."),
+        say("A row of a map is a query, a column a key; the colour is " + (run.coefficients ? "the size of the query's weight for the key, which may be of any sign" : "how much of its attention the query gives to the key, and each row adds up to one") + ". Boxes in red mark the right keys, where the task has any. Keys that a query may not see have no colour."),
         ...(run.sequences ? [say("Weights are kept with " + run.digits + " decimals. What is said of a row is computed from these; the measures of a step come from the recorded weights themselves.")] : []),
         say("The curves of loss, accuracy and heads are of the whole evaluation set (metrics.tsv, heads.tsv); the maps and the measures of a step are of the few recorded examples (attention.npy, probe.tsv). Entropy is in nats: 0 is one key, ln n all n keys alike. Read it beside the target mass, which is what lies on the right keys: attention may well be sharp on a wrong one."),
         ...cut(run.sequences, run.sequences_of, "examples"), ...cut(run.frames.length, run.frames_of, "recorded steps"),
@@ -112,8 +112,8 @@ function fillPanel(x, frame, heads, h, cell) {
     }
     parts.push(make("h3", {}, "Where it looks" + (LH > 1 ? ", " + headName(h) : "")));
     if (!facts.keys) parts.push(make("p", {class: "quiet"}, "It sees no key."));
-    else parts.push(make("p", {class: "quiet facts"}, "entropy " + short(rounded(facts.entropy)) + " nats, " +
-        (facts.entropy === null ? "\u2013" : Math.exp(facts.entropy).toFixed(2)) + " of " + facts.keys + " keys" +
+    else parts.push(make("p", {class: "quiet facts"}, (run.coefficients ? facts.keys + " keys" : "entropy " + short(rounded(facts.entropy)) + " nats, " +
+        (facts.entropy === null ? "\u2013" : Math.exp(facts.entropy).toFixed(2)) + " of " + facts.keys + " keys") +
         (run.right[x.sequence][cell.query].length ? ", " + short(facts.right === null ? null : rounded(facts.right)) + " on right ones" : "")));
     parts.push(make("table", {id: "cell-keys"}, make("tbody", {}, ...keyRows(x, frame, h, cell))));
     $("panel").replaceChildren(...parts);

@@ -26,7 +26,7 @@ function lossSpec() {
     if (isFiniteAnywhere(metric("eval_loss"))) lines.push({name: "held-out", x: steps, y: metric("eval_loss"), colour: lineColours[0]});
     if (metric("loss")) lines.push({name: "training", x: steps, y: metric("loss"), colour: lineColours[1], dash: "2 2"});
     if (unigram > 0 && steps.length) lines.push({name: "unigram", x: [0, lastStep()], y: [unigram, unigram], colour: "var(--quiet)", dash: "6 3"});
-    return {title: "Loss", unit: "nats", lines, log: state.loss === "log", zero: true,
+    return {title: "Loss", unit: run.nats ? "nats" : "", lines, log: state.loss === "log", zero: true,
         marks: [{step: run.phase.fall, text: "fell fastest"}]};
 }
 
@@ -46,19 +46,21 @@ function massSpec() {
 function entropySpec() {
     const y = series("entropy"), shown = shownHeads();
     return {title: "Entropy", unit: "nats", lines: y ? headLines(y, run.series.step) : [], zero: true,
-        marks: y && shown.length <= 3 ? shown.filter((h) => y[h][y[h].length - 1] < y[h][0]).map((h) => ({step: run.sharpening[h].fall, text: "sharpens" + (LH > 1 ? ", " + headName(h) : "")})) : []};
+        none: run.coefficients ? "weights of any sign have none" : undefined,
+        marks: y && shown.length <= 3 ? shown.filter((h) => run.sharpening[h].fall_size >= 0.1).map((h) => ({step: run.sharpening[h].fall, text: "sharpens" + (LH > 1 ? ", " + headName(h) : "")})) : []};
 }
 
 function cellSpec() {
-    const cell = hasMaps() ? cellNow() : {query: null}, spec = {title: "Weight of the chosen key", lines: [], range: [0, 1], none: "choose a query and a key on a map"};
+    const kind = run.coefficients ? "|Weight|" : "Weight";
+    const cell = hasMaps() ? cellNow() : {query: null}, spec = {title: kind + " of the chosen key", lines: [], range: [0, run.full], none: "choose a query and a key on a map"};
     if (cell.query === null || cell.key === null) return spec;
     const x = example(state.sequence), token = (i) => visible(run.tokens[state.sequence][i]);
-    spec.title = "Weight of \u2068" + token(cell.query) + "\u2069 \u2192 \u2068" + token(cell.key) + "\u2069";
+    spec.title = kind + " of \u2068" + token(cell.query) + "\u2069 \u2192 \u2068" + token(cell.key) + "\u2069";
     if (weightAt(x, 0, 0, cell.query, cell.key) < 0) spec.none = "this query does not see that key";
     else spec.lines = shownHeads().map((h) => ({name: headName(h), x: run.frames, ...lineStyle(h),
         y: run.frames.map((_, f) => {
             const w = weightAt(x, f, h, cell.query, cell.key);
-            return w > unit ? null : w / unit;
+            return w > unit ? null : w / unit * run.full;
         })}));
     return spec;
 }

@@ -36,7 +36,7 @@ static const char *const captions[] = {"head 0", "head 1"};
 
 START_TEST(two_maps_with_labels)
 {
-    const struct heatmap_grid g = {2, both, captions, 3, 3, 3, labels, labels};
+    const struct heatmap_grid g = {2, both, captions, 3, 3, 3, labels, labels, 1};
     char *text = print(&g, 0, &ascii);
 
     ck_assert_str_eq(text, "   head 0  head 1\n"
@@ -53,7 +53,7 @@ END_TEST
 START_TEST(a_part_of_the_rows)
 {
     const struct terminal narrow = {TERMINAL_PLAIN, 10, false, false};
-    const struct heatmap_grid g = {2, both, captions, 3, 2, 3, labels, labels};
+    const struct heatmap_grid g = {2, both, captions, 3, 2, 3, labels, labels, 1};
     char *text = print(&g, 0, &narrow);
 
     ck_assert_str_eq(text, "   head 0\n"
@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(small_where_lines_are_few)
 {
-    const struct heatmap_grid g = {2, both, captions, 3, 3, 3, labels, labels};
+    const struct heatmap_grid g = {2, both, captions, 3, 3, 3, labels, labels, 1};
     char *text = print(&g, 4, &deep);
 
     /* Two queries a line: ink above, paper below; a colour is sent where it changes. */
@@ -115,7 +115,7 @@ START_TEST(nothing_is_wider_or_longer_than_asked)
             for (int i = 0; i < 5 * 4; i++) {
                 struct terminal t = *terminals[_i];
                 const struct heatmap_grid g = {counts[i / 4],    maps, names, sides[i % 4],
-                                               sides[3 - i / 5], N,    mixed, mixed};
+                                               sides[3 - i / 5], N,    mixed, mixed, 1};
                 t.width = width;
                 char *text = print(&g, height, &t);
                 const char *at = text;
@@ -138,7 +138,7 @@ START_TEST(what_there_is_no_room_for_is_told)
     const float *maps[12];
     const char *names[12];
     static float map[N * N];
-    const struct heatmap_grid g = {12, maps, names, N, N, N, mixed, mixed};
+    const struct heatmap_grid g = {12, maps, names, N, N, N, mixed, mixed, 1};
     struct terminal t = full;
     char *text;
 
@@ -167,7 +167,7 @@ START_TEST(a_cell_is_the_largest_of_its_weights)
     static const float *const maps[] = {map};
     static const char *const five[] = {"long label", "b", "c", "d", "e"};
     const struct terminal narrow = {TERMINAL_PLAIN, 6, false, false};
-    const struct heatmap_grid g = {1, maps, (const char *const[]){"m"}, 5, 5, 5, five, five};
+    const struct heatmap_grid g = {1, maps, (const char *const[]){"m"}, 5, 5, 5, five, five, 1};
     char *text = print(&g, 5, &narrow);
 
     ck_assert_str_eq(text, "m     \n"
@@ -181,8 +181,8 @@ END_TEST
 
 START_TEST(nothing_is_nothing)
 {
-    const struct heatmap_grid none = {0, both, captions, 3, 3, 3, labels, labels};
-    const struct heatmap_grid empty = {2, both, captions, 0, 3, 3, labels, labels};
+    const struct heatmap_grid none = {0, both, captions, 3, 3, 3, labels, labels, 1};
+    const struct heatmap_grid empty = {2, both, captions, 0, 3, 3, labels, labels, 1};
     char *text = print(&none, 0, &full);
 
     ck_assert_str_eq(text, "");

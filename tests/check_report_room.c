@@ -119,6 +119,30 @@ START_TEST(what_is_no_weight_is_marked)
 }
 END_TEST
 
+/* Of any sign: by their size, as a share of the largest. */
+START_TEST(coefficients_are_kept_by_their_size)
+{
+    static const uint32_t want[] = {1000001, 1000001, 166667, 1000000, 0, 666667, 5208, 0};
+    const char *directory = report_run("signs", (struct report_shape){1, 1, 2, 8, 2, false},
+                                       report_plain, 3, broken_weight);
+    struct report_page p;
+    struct study s;
+    uint32_t *got;
+
+    fake_run_text(directory, "config.json",
+                  "{\"layers\": 1, \"heads\": 2, \"kind\": \"linear-identity\"}");
+    report_must_open(&s, directory);
+    report_page_make(&p, &s);
+    ck_assert_double_eq(report_number(report_get(p.data, "full")), 1.5);
+    ck_assert_int_eq(report_get(p.data, "coefficients")->type, ATTN_JSON_TRUE);
+    got = report_decode(p.text, &s, 0, 2, 6);
+    for (int at = 0; at < 256; at++) ck_assert_uint_eq(got[at], want[(at % 64 / 8 + at % 8) % 8]);
+    free(got);
+    report_page_free(&p);
+    study_close(&s);
+}
+END_TEST
+
 static const struct report_shape small[] = {
     {1, 1, 1, 1, 1, false}, {1, 1, 1, 1, 2, true}, {1, 3, 1, 2, 1, true}, {2, 1, 5, 3, 3, false}};
 
@@ -188,6 +212,7 @@ void add_tests(Suite *suite)
     add_test(suite, "room", what_does_not_fit_is_left_out);
     add_test(suite, "long", very_many_frames_and_rows_are_thinned);
     add_test(suite, "no weights", what_is_no_weight_is_marked);
+    add_test(suite, "coefficients", coefficients_are_kept_by_their_size);
     add_loop_test(suite, "shapes", any_shape_makes_a_page, sizeof small / sizeof *small);
     add_test(suite, "empty", a_run_without_anything_makes_a_page);
     add_test(suite, "faults", no_memory_and_no_folder_are_told);

@@ -197,7 +197,8 @@ START_TEST(memory_that_is_not_to_be_had_is_told)
 }
 END_TEST
 
-/* Of recall every value is as likely; of text it is its result that tells. */
+/* Of recall every value is as likely; of text it is its result that tells; of one class alone
+ * there is none. */
 START_TEST(the_best_constant_answer_is_counted)
 {
     struct attn_settings t;
@@ -218,6 +219,13 @@ START_TEST(the_best_constant_answer_is_counted)
     ck_assert_double_eq(study_chance_loss(&s), unigram);
     study_close(&s);
     ck_assert_int_eq(run("rm '%s/result.json'", where), 0);
+    must_open(&s, where);
+    ck_assert(isnan(study_chance_loss(&s)));
+    study_close(&s);
+    attn_settings_default(&t, attn_task_find("margin"));
+    t.steps = 2;
+    where = run_trial_directory("one-class");
+    run_trial_must_train(where, &t, 2);
     must_open(&s, where);
     ck_assert(isnan(study_chance_loss(&s)));
     study_close(&s);

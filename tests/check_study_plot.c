@@ -210,6 +210,30 @@ START_TEST(a_map_of_no_numbers_is_drawn)
 }
 END_TEST
 
+/* Of any sign: their sizes are drawn, up to the largest. */
+START_TEST(coefficients_are_drawn)
+{
+    const char *directory = study_fake("signs", 1, "1, \"kind\": \"linear-identity\"", NULL);
+    const size_t shape[6] = {1, 1, 1, 1, 2, 2};
+    const float map[4] = {-2.5f, 0, 1, 0.5f};
+    struct attn_text t = {0};
+    struct attn_error e;
+    struct study s;
+
+    ck_assert_ptr_null(
+        attn_npy_write_float(fake_run_path(directory, "attention.npy"), map, 6, shape, &e));
+    fake_run_text(directory, "frames.tsv", "frame\tstep\n0\t0\n");
+    fake_run_text(directory, "probe.tsv",
+                  "sequence\tposition\ttoken\tright\n0\t0\ta\t-\n0\t1\tb\t0\n");
+    study_must_open(&s, directory);
+    ck_assert_ptr_null(study_plot_maps(&t, &s, false, &e));
+    ck_assert_ptr_nonnull(strstr(t.data, "coefficients = 1\nfull = 2.5\n"));
+    attn_text_free(&t);
+    if (has_gnuplot()) ck_assert_ptr_null(study_plot(words, &s, directory, false, &e));
+    study_close(&s);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_test(suite, "all", a_run_has_all_its_pictures);
@@ -218,4 +242,5 @@ void add_tests(Suite *suite)
     add_test(suite, "not whole", runs_that_are_not_whole);
     add_loop_test(suite, "no numbers", a_map_of_no_numbers_is_drawn,
                   sizeof called / sizeof *called);
+    add_test(suite, "coefficients", coefficients_are_drawn);
 }

@@ -194,6 +194,47 @@ START_TEST(groups_are_medians_with_bands)
 }
 END_TEST
 
+/* gnuplot leaves a legend out whole for which there is no room. */
+START_TEST(a_legend_is_short)
+{
+    static const char *const lr[2] = {
+        "0.5, \"a_setting\": 1, \"another_setting\": 1, \"one_more_setting\": 1",
+        "0.1, \"a_setting\": 2, \"another_setting\": 2, \"one_more_setting\": 2"};
+    struct study s[2];
+    struct study_diagnosis d[2];
+    struct study_comparison c;
+    struct attn_text t = {0};
+    struct attn_error e;
+
+    for (int i = 0; i < 2; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "run-%d", i);
+        study_must_open(&s[i], study_fake(name, 1, lr[i], "step\tloss\teval_loss\n1\t4\t4\n"));
+        ck_assert_ptr_null(study_diagnose(&d[i], &s[i], &e));
+    }
+    ck_assert_ptr_null(study_compare(&c, s, d, 2, &e));
+    ck_assert_ptr_null(study_plot_compared(&t, &c, false, &e));
+    ck_assert_ptr_nonnull(strstr(t.data, "curve_title[1] = 'run-0'\n"));
+    ck_assert_ptr_nonnull(strstr(t.data, "curve_title[2] = 'run-1'\n"));
+    ck_assert_ptr_nonnull(strstr(t.data, "y_label[1] = 'held-out loss'\n"));
+    attn_text_free(&t);
+    study_comparison_free(&c);
+    for (int i = 0; i < 2; i++) {
+        study_diagnosis_free(&d[i]);
+        study_close(&s[i]);
+    }
+}
+END_TEST
+
+static void expect_legend(const char *directory, const char *name)
+{
+    size_t size;
+    char *svg = study_read(directory, name, &size);
+
+    ck_assert(strstr(svg, ">lr 0.5 (3 runs)<") && strstr(svg, ">lr 0.1 (2 runs)<"));
+    attn_free(svg);
+}
+
 START_TEST(a_comparison_is_a_picture)
 {
     struct study s[RUNS];
@@ -206,6 +247,7 @@ START_TEST(a_comparison_is_a_picture)
     for (int svg = 0; svg < 2; svg++)
         ck_assert_ptr_null(study_plot_compare(words, &c, scratch_directory(), svg, &e));
     ck_assert_str_eq(words, "made study-compare.svg");
+    expect_legend(scratch_directory(), "study-compare.svg");
     study_expect_svg(scratch_directory(), "study-compare.svg");
     ck_assert_ptr_nonnull(study_plot_compare(words, &c, "/nonexistent", false, &e));
     ck_assert_int_eq(e.fault, ATTN_CANNOT_WRITE);
@@ -220,5 +262,6 @@ void add_tests(Suite *suite)
     add_test(suite, "no film", no_film_is_no_fault);
     add_test(suite, "no directory", a_directory_that_cannot_be_written_is_told);
     add_test(suite, "bands", groups_are_medians_with_bands);
+    add_test(suite, "legend", a_legend_is_short);
     add_test(suite, "comparison", a_comparison_is_a_picture);
 }

@@ -62,6 +62,19 @@ START_TEST(a_run_is_told_in_words)
 }
 END_TEST
 
+/* Weights of any sign have no entropy; a text has no right keys. */
+START_TEST(what_a_run_has_not_is_not_told)
+{
+    ck_assert_int_eq(study_run("", trained("signs", "--kind linear-identity")), 0);
+    expect_said("they have no entropy and no target mass.\nlayer head  largest |weight| is right");
+    expect_said("\n    0    0  0.");
+    ck_assert_ptr_null(strstr(run_output, "effective keys"));
+    ck_assert_int_eq(
+        study_run("", trained("text", "--task text --data data/sentences.txt --heads 2")), 0);
+    expect_said("\n  target mass   not known\n");
+}
+END_TEST
+
 /* No line is wider than a terminal, and a diagnosis is among them. */
 START_TEST(an_illness_is_told_in_words)
 {
@@ -323,6 +336,7 @@ END_TEST
 void add_tests(Suite *suite)
 {
     add_test(suite, "words", a_run_is_told_in_words);
+    add_test(suite, "has not", what_a_run_has_not_is_not_told);
     add_test(suite, "illness", an_illness_is_told_in_words);
     add_test(suite, "json", a_run_is_told_as_json);
     add_test(suite, "compare", runs_are_compared);

@@ -41,12 +41,9 @@ static bool holds(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-/* Token 1 has no target, token 2 sees all; of two frames the second is at step 4. */
-static const char *make_run(const char *const token[3])
+/* Token 0 has no target, token 2 sees all; of two frames the second is at step 4. */
+static void record(const char *directory, const float maps[2][9], const char *const token[3])
 {
-    static const float maps[2][9] = {{1, 0, 0, 0.5f, 0.5f, 0, 0.25f, 0.5f, 0.25f},
-                                     {1, 0, 0, 0.25f, 0.75f, 0, 0, 1, 0}};
-    const char *directory = study_fake("run", 1, "1", NULL);
     const size_t shape[6] = {2, 1, 1, 1, 3, 3};
     struct attn_error e;
     char probe[512];
@@ -59,6 +56,15 @@ static const char *make_run(const char *const token[3])
     fake_run_text(directory, "frames.tsv", "frame\tstep\n0\t0\n1\t4\n");
     ck_assert_ptr_null(
         attn_npy_write_float(fake_run_path(directory, "attention.npy"), maps[0], 6, shape, &e));
+}
+
+static const char *make_run(const char *const token[3])
+{
+    static const float maps[2][9] = {{1, 0, 0, 0.5f, 0.5f, 0, 0.25f, 0.5f, 0.25f},
+                                     {1, 0, 0, 0.25f, 0.75f, 0, 0, 1, 0}};
+    const char *directory = study_fake("run", 1, "1", NULL);
+
+    record(directory, maps, token);
     return directory;
 }
 
@@ -130,6 +136,28 @@ START_TEST(any_token_is_shown_safely_and_in_line)
 }
 END_TEST
 
+/* Of any sign: as bright as the size, from nothing to the largest of all frames. */
+START_TEST(coefficients_are_shown_by_their_size)
+{
+    static const float maps[2][9] = {{-4, 0, 0, 1, 1, 0, 1, 1, 1},
+                                     {1, 0, 0, -2, 1, 0, 0.5f, 4, -1}};
+    static const char *const token[3] = {"a", "b", "c"};
+    const char *directory = study_fake("run", 1, "1, \"kind\": \"linear-identity\"", NULL);
+    struct study s;
+    char *text;
+
+    record(directory, maps, token);
+    study_must_open(&s, directory);
+    text = show_map(&s, -1, 0, 0, &ascii);
+    ck_assert_msg(holds(text, "\nb ++::  \nc ..@@::\n  0   ..::--==++++**##%%@@ 4\n"), "%s", text);
+    ck_assert_msg(holds(text, "head 0: 0.706 of all |weight| on right keys, right at 100 % of its "
+                              "queries\n1 b -> 0 a  -2.000\n2 c -> 1 b  4.000\n"),
+                  "%s", text);
+    free(text);
+    study_close(&s);
+}
+END_TEST
+
 START_TEST(layers_and_heads_are_chosen)
 {
     static const struct {
@@ -186,13 +214,14 @@ START_TEST(runs_that_are_not_whole)
     } runs[] = {
         {NULL, "run-0: no step has been logged\n"},
         {"step\tloss\n", "run-1: no step has been logged\n"},
-        {"step\tloss\n7\t0.5\n", "training loss (nats)\n"},
-        {"step\tloss\n1\tnan\n2\tinf\n", "training loss (nats)\n"},
+        {"step\tloss\n7\t0.5\n", "training loss\n"},
+        {"step\tloss\n1\tnan\n2\tinf\n", "training loss\n"},
+        {"step\tloss\teval_loss\taccuracy\n1\t4\t4\tnan\n2\t3\t3\tnan\n", "held-out loss 4 to 3\n"},
     };
     struct study s;
     char name[16], *text;
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         snprintf(name, sizeof name, "run-%d", i);
         study_must_open(&s, study_fake(name, 1, "1", runs[i].metrics));
         text = show_loss(&s, &ascii);
@@ -225,6 +254,7 @@ END_TEST
 void add_tests(Suite *suite)
 {
     add_test(suite, "map", a_map_in_whole);
+    add_test(suite, "coefficients", coefficients_are_shown_by_their_size);
     add_loop_test(suite, "tokens", any_token_is_shown_safely_and_in_line, 4);
     add_test(suite, "heads", layers_and_heads_are_chosen);
     add_test(suite, "loss", the_loss_and_what_is_known_with_it);

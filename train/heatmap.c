@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { CELL = HEATMAP_CELL, DEEPEST = 8, WIDEST = 12 };
+enum { CELL = HEATMAP_CELL, DEEPEST = 8, WIDEST = 12, RAMP = 11 };
 
 /* Nine points of the viridis map (van der Walt & Smith 2015). */
 static const unsigned char viridis[9][3] = {
@@ -176,24 +176,30 @@ static void print_heads(const struct heatmap_frame *f, const char *const *label)
     }
 }
 
-void heatmap_legend(const struct heatmap_frame *f)
+void heatmap_legend(const struct heatmap_frame *f, double full)
 {
-    float ramp[11];
+    float ramp[RAMP];
 
-    for (int i = 0; i < 11; i++) ramp[i] = (float)i / 10;
+    for (int i = 0; i < RAMP; i++) ramp[i] = (float)i / (RAMP - 1);
     fprintf(f->out, "%*s0 ", f->margin, "");
-    heatmap_cells(f, ramp, 11);
-    fputs(" 1\n", f->out);
+    heatmap_cells(f, ramp, RAMP);
+    fprintf(f->out, " %.3g\n", full);
 }
 
-/* The first of the largest; -1: all are 0, -2: some number is not finite. */
+int heatmap_legend_columns(const struct heatmap_frame *f, double full)
+{
+    return f->margin + 2 + RAMP * CELL + 1 + snprintf(NULL, 0, "%.3g", full);
+}
+
+/* The first of the largest, of coefficients by size; -1: all are 0, -2: some number is not
+ * finite. */
 static int strongest(const float *weight, int n)
 {
     int best = -1;
 
     for (int k = 0; k < n; k++) {
         if (!isfinite(weight[k])) return -2;
-        if (weight[k] > (best < 0 ? 0 : weight[best])) best = k;
+        if (fabsf(weight[k]) > (best < 0 ? 0 : fabsf(weight[best]))) best = k;
     }
     return best;
 }
@@ -266,7 +272,7 @@ void heatmap_print(FILE *out, const float *p, int queries, int keys, const char 
         heatmap_cells(&f, p + (size_t)q * (size_t)keys, f.shown);
         fputc('\n', out);
     }
-    heatmap_legend(&f);
+    heatmap_legend(&f, 1);
     if (f.shown < keys)
         fprintf(out, "(%d of %d keys: the others do not fit %d columns)\n", f.shown, keys,
                 terminal->width);

@@ -204,9 +204,8 @@ int heatmap_grid_print(FILE *out, const struct heatmap_grid *g, int height,
     }
     if (l.small) f.margin = 0;
     rest = maps < g->maps || l.small > 1;
-    if (t->width >= f.margin + 2 + 11 * HEATMAP_CELL + 2 &&
-        (height == 0 || lines + rest < height)) {
-        heatmap_legend(&f);
+    if (t->width >= heatmap_legend_columns(&f, g->full) && (height == 0 || lines + rest < height)) {
+        heatmap_legend(&f, g->full);
         lines++;
     }
     if (rest) print_rest(out, g, &l, maps, t);

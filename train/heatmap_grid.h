@@ -17,6 +17,7 @@ struct heatmap_grid {
     const char *const *caption; /* (maps) in ASCII */
     int queries, keys, row;
     const char *const *query_label, *const *key_label;
+    double full; /* what a weight of 1 stands for */
 };
 
 /* Prints it in at most `height` lines, 0: as many as it takes, and returns how many those are.

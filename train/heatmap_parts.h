@@ -31,8 +31,9 @@ void heatmap_margin(const struct heatmap_frame *f, const char *label);
 int heatmap_heads_depth(const struct heatmap_frame *f, const char *const *label);
 void heatmap_heads(const struct heatmap_frame *f, const char *const *label, int line, int depth);
 
-/* A line that shows what 0 to 1 look like. */
-void heatmap_legend(const struct heatmap_frame *f);
+/* A line that shows what 0 to `full`, the brightest, look like, and its columns. */
+void heatmap_legend(const struct heatmap_frame *f, double full);
+int heatmap_legend_columns(const struct heatmap_frame *f, double full);
 
 /* Columns of the widest of n labels, within limits. */
 int heatmap_widest(const char *const *label, int n, bool utf8);

@@ -18,7 +18,9 @@ void plot_maps_begin(struct attn_text *t, const struct plot_maps *m, const char 
     attn_text_print(t, "first_key = %d\nlast_key = %d\n", m->first_key, m->last_key);
     attn_text_print(t, "queries = %d\nkeys = %d\npages = %d\npanels = %d\ncolumns = %d\n",
                     m->queries, m->keys, m->pages, m->panels, m->columns);
-    attn_text_print(t, "array page_title[%d]\narray place[%d]\narray caption[%d]\n", m->pages,
+    attn_text_print(t, "coefficients = %d\nfull = ", m->coefficients);
+    attn_text_number(t, m->full, 9);
+    attn_text_print(t, "\narray page_title[%d]\narray place[%d]\narray caption[%d]\n", m->pages,
                     all + 1, all + 1);
 }
 

@@ -5,6 +5,7 @@
 #ifndef PLOT_MAPS_H
 #define PLOT_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "attn/text.h"
@@ -21,6 +22,8 @@ struct plot_maps {
     int pages;               /* of an animation, else 1 */
     int panels;              /* on each page, side by side in `columns` columns; 0: no data */
     int columns;
+    bool coefficients; /* of any sign: their sizes are drawn */
+    double full;       /* what the brightest cell stands for */
 };
 
 /* Columns for so many panels, where nothing else decides. */

@@ -153,7 +153,8 @@ static void print_panels(struct attn_text *prelude, struct plot_tokens *p, const
     struct plot_maps m = {.queries = (int)shape[QUERIES],
                           .keys = (int)shape[KEYS],
                           .last_key = (int)shape[KEYS] - 1,
-                          .pages = 1};
+                          .pages = 1,
+                          .full = 1};
     char words[64];
 
     m.panels = all < MOST ? (int)all : MOST;

@@ -1,5 +1,6 @@
 #include "study.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,17 @@ static void fill_heads(struct study *s, struct study_head *head, double *numbers
     }
 }
 
+static double full_weight(const struct attn_recording *r)
+{
+    const size_t n =
+        (size_t)r->frames * (size_t)r->B * (size_t)(r->L * r->H) * (size_t)r->T * (size_t)r->T;
+    double most = 0;
+
+    for (size_t i = 0; r->coefficients && i < n; i++)
+        if (isfinite(r->maps[i])) most = fmax(most, fabs((double)r->maps[i]));
+    return most > 0 ? most : 1;
+}
+
 const char *study_open(struct study *s, const char *directory, struct attn_error *e)
 {
     struct study_head *head;
@@ -102,6 +114,7 @@ const char *study_open(struct study *s, const char *directory, struct attn_error
     }
     take_room(s, s->room, &head, &numbers, &frames);
     fill_heads(s, head, numbers, frames);
+    s->full = full_weight(&s->run);
     step = study_metric(s, "step");
     loss = study_metric(s, "eval_loss");
     s->phase = attn_phase_find(step, loss ? loss : study_metric(s, "loss"),
@@ -121,6 +134,11 @@ const struct study_head *study_head_at(const struct study *s, int layer, int hea
     return &s->head[layer * s->run.H + head];
 }
 
+double study_sharpening(const struct study_head *h)
+{
+    return h->sharpening.fall_size >= 0.1 ? h->sharpening.fall : (double)NAN;
+}
+
 const double *study_series(const struct study *s, const struct study_head *h, const char *name)
 {
     for (int c = 0; c < s->run.heads.columns; c++)
@@ -132,6 +150,15 @@ const double *study_series(const struct study *s, const struct study_head *h, co
 const double *study_metric(const struct study *s, const char *name)
 {
     return attn_columns_find(&s->run.metrics, name);
+}
+
+bool study_is_in_nats(const struct study *s)
+{
+    const double *accuracy = study_metric(s, "accuracy");
+
+    for (int i = 0; accuracy && i < s->run.metrics.rows; i++)
+        if (isfinite(accuracy[i])) return true;
+    return false;
 }
 
 int study_frame_at(const struct study *s, long step)
@@ -154,6 +181,11 @@ const float *study_map(const struct study *s, int frame, int sequence, int layer
                 (size_t)r->H +
             (size_t)head) *
                map;
+}
+
+double study_shade(const struct study *s, float weight)
+{
+    return s->run.coefficients ? fabs((double)weight) / s->full : (double)weight;
 }
 
 const char *study_setting(const struct study *s, const char *name)

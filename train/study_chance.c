@@ -27,6 +27,7 @@ static double entropy_of_classes(const struct attn_batch *b, int classes)
     for (size_t i = 0; count && i < (size_t)b->B * (size_t)b->T; i++)
         if (attn_batch_counts(b, i)) count[b->targets[i]]++;
     if (count) loss = entropy(count, classes);
+    if (loss == 0) loss = (double)NAN; /* one class: all answers to learn are the same */
     attn_free(count);
     return loss;
 }

@@ -18,7 +18,8 @@ ATTN_MUST_CHECK const char *study_diagnose(struct study_diagnosis *d, const stru
 void study_diagnosis_free(struct study_diagnosis *d);
 
 /* The loss of the best answer that does not look at the input: the entropy of the targets (of
- * reals their variance) in the evaluation set; of a text as its result tells. NAN: not known. */
+ * reals their variance) in the evaluation set; of a text as its result tells. NAN: not known, or
+ * all targets are of one class. */
 double study_chance_loss(const struct study *s);
 
 #endif

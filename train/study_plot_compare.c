@@ -10,12 +10,12 @@ static const struct {
     const char *column, *y_label;
     bool share, log;
 } panels[] = {
-    {"eval_loss", "held-out loss (nats)", false, true},
+    {"eval_loss", "held-out loss", false, true},
     {"accuracy", "accuracy (share, 0 to 1)", true, false},
     {"target_mass", "target mass (share, 0 to 1)", true, false},
     {"entropy", "entropy / ln n (share, 0 to 1)", true, false},
 };
-enum { PANELS = sizeof panels / sizeof *panels, MOST_TITLE = 160 };
+enum { PANELS = sizeof panels / sizeof *panels, LONGEST_LEGEND = 48, MOST_TITLE = 160 };
 
 struct comparison {
     const struct study_comparison *c;
@@ -141,21 +141,22 @@ static struct plot_curve fill_curve(struct comparison *p, int group, const char 
     return curve;
 }
 
-/* "lr 0.01, heads 2 (3 runs)"; where no setting differs, the name of the run. */
+/* "lr 0.01, heads 2 (3 runs)"; where no setting differs, or too many to be read in a legend, the
+ * name of its first run. */
 static void name_group(char title[MOST_TITLE], const struct study_comparison *c, int group)
 {
-    int first = 0, used = 0;
     const int runs = runs_of(c, group);
+    int first = 0, used = 0;
 
     while (c->group[first] != group) first++;
-    if (c->settings == 0) used = snprintf(title, MOST_TITLE, "%.100s", c->run[first].name);
-    for (int i = 0; i < c->settings && used < MOST_TITLE; i++) {
+    for (int i = 0; i < c->settings && used <= LONGEST_LEGEND; i++) {
         const char *value = study_setting(&c->run[first], c->setting[i]);
         used += snprintf(title + used, (size_t)(MOST_TITLE - used), "%s%.40s %.40s", i ? ", " : "",
                          c->setting[i], *value ? value : "-");
     }
-    if (runs > 1 && used < MOST_TITLE)
-        snprintf(title + used, (size_t)(MOST_TITLE - used), " (%d runs)", runs);
+    if (used == 0 || used > LONGEST_LEGEND)
+        used = snprintf(title, MOST_TITLE, "%.*s", LONGEST_LEGEND, c->run[first].name);
+    if (runs > 1) snprintf(title + used, (size_t)(MOST_TITLE - used), " (%d runs)", runs);
 }
 
 static const char *take_room(struct comparison *p, double **room, struct attn_error *e)
@@ -170,6 +171,13 @@ static const char *take_room(struct comparison *p, double **room, struct attn_er
     *room = calloc((size_t)p->c->runs + 1, sizeof **room);
     return p->title && p->curve && p->numbers && *room ? NULL
                                                        : attn_fail_memory(e, "curves of a picture");
+}
+
+static bool all_in_nats(const struct study_comparison *c)
+{
+    for (int i = 0; i < c->runs; i++)
+        if (!study_is_in_nats(&c->run[i])) return false;
+    return true;
 }
 
 const char *study_plot_compared(struct attn_text *t, const struct study_comparison *c, bool svg,
@@ -192,11 +200,12 @@ const char *study_plot_compared(struct attn_text *t, const struct study_comparis
         }
         /* What no run knows has no panel; the loss always has one. */
         if (i > 0 && points == 0) continue;
-        panel[all.panels++] = (struct plot_panel){.y_label = panels[i].y_label,
-                                                  .share = panels[i].share,
-                                                  .log = panels[i].log,
-                                                  .curve = curve,
-                                                  .curves = p.groups};
+        panel[all.panels++] = (struct plot_panel){
+            .y_label = i == 0 && all_in_nats(c) ? "held-out loss (nats)" : panels[i].y_label,
+            .share = panels[i].share,
+            .log = panels[i].log,
+            .curve = curve,
+            .curves = p.groups};
     }
     if (c->groups > p.groups)
         snprintf(title, sizeof title, "Runs compared (%d of %d groups)", p.groups, c->groups);

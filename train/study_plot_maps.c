@@ -77,6 +77,8 @@ static const char *begin_drawing(struct drawing *d, struct attn_text *t, const s
     if (wrong) return wrong;
     d->s = s;
     d->maps.queries = d->maps.keys = s->run.T;
+    d->maps.coefficients = s->run.coefficients;
+    d->maps.full = s->full;
     find_keys(&d->maps, s);
     d->tokens = calloc(1, sizeof *d->tokens);
     if (!d->tokens) return attn_fail_memory(e, "labels of a picture");
@@ -131,7 +133,7 @@ static void name_head(char *out, size_t size, const struct study *s, int head)
 /* Between the first and the last frame; *sharpens: that of its sharpening. */
 static int middle_frame(const struct study *s, int head, bool *sharpens)
 {
-    const double fall = study_plot_sharpening(&s->head[head]);
+    const double fall = study_sharpening(&s->head[head]);
     const int last = s->run.frames - 1;
     const int frame = isfinite(fall) && fall < (double)LONG_MAX ? study_frame_at(s, (long)fall) : 0;
 

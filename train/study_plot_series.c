@@ -7,11 +7,6 @@
 
 enum { MOST_LAYERS = 4, MOST_PANELS = 4 * MOST_LAYERS, TITLE = 320 };
 
-double study_plot_sharpening(const struct study_head *h)
-{
-    return h->sharpening.fall_size >= 0.1 ? h->sharpening.fall : (double)NAN;
-}
-
 static struct plot_fonts *open_fonts(bool svg)
 {
     struct plot_fonts *fonts = malloc(sizeof *fonts);
@@ -78,10 +73,12 @@ const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg
                  unigram = result_number(s, "unigram_loss");
     const int last = s->run.metrics.rows - 1;
     struct plot_curve losses[3], shares[2];
-    struct plot_panel panel[2] = {{.y_label = "loss (nats)", .from_zero = true, .curve = losses},
+    struct plot_panel panel[2] = {{.y_label = study_is_in_nats(s) ? "loss (nats)" : "loss",
+                                   .from_zero = true,
+                                   .curve = losses},
                                   {.y_label = "share (0 to 1)", .share = true, .curve = shares}};
     char title[TITLE];
-    const struct plot_curves c = {title, "step", "steepest fall of the loss", panel, 2, false};
+    struct plot_curves c = {title, "step", "steepest fall of the loss", panel, 2, false};
     double ends[2] = {0, 0}, level[2] = {unigram, unigram};
 
     snprintf(title, sizeof title, "%s: how it learned", s->name);
@@ -101,6 +98,7 @@ const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg
     add_metric(
         &panel[1], shares, s, "target_mass",
         (struct plot_curve){.title = "target mass", .tint = 3, .joined = true, .mark = fall});
+    c.panels = panel[1].curves > 0 ? 2 : 1; /* of reals there are no shares */
     return study_plot_print(t, &c, svg, e);
 }
 
@@ -132,7 +130,7 @@ static struct plot_panel fill_panel(struct plot_curve *curve, char label[96], ch
                                                 .y = y,
                                                 .n = s->logged,
                                                 .tint = h,
-                                                .mark = study_plot_sharpening(head)};
+                                                .mark = study_sharpening(head)};
     }
     return p;
 }

@@ -9,10 +9,6 @@
 #include "study.h"
 #include "study_compare.h"
 
-/* The step where a head's entropy falls fastest; NAN where it falls by less than a tenth of a
- * nat around it, which is noise or nothing. */
-double study_plot_sharpening(const struct study_head *h);
-
 ATTN_MUST_CHECK const char *study_plot_loss(struct attn_text *t, const struct study *s, bool svg,
                                             struct attn_error *e);
 ATTN_MUST_CHECK const char *study_plot_heads(struct attn_text *t, const struct study *s, bool svg,

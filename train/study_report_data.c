@@ -273,6 +273,9 @@ void study_report_data(struct attn_text *t, const struct study *s, const struct 
     add_pairs(t, "result", s->run.result);
     attn_text_print(t, "\"layers\":%d,\"heads\":%d,\"T\":%d,\"digits\":%d,\n", s->run.L, s->run.H,
                     s->run.T, m->digits);
+    attn_text_print(t, "\"coefficients\":%s,\"full\":", s->run.coefficients ? "true" : "false");
+    add_number(t, s->full);
+    attn_text_print(t, ",\n\"nats\":%s,\n", study_is_in_nats(s) ? "true" : "false");
     attn_text_print(t, "\"sequences\":%d,\"sequences_of\":%d,\n", m->sequences, s->run.B);
     add_probe(t, &s->run, m->sequences);
     add_frames(t, s, m);

@@ -6,6 +6,9 @@
  *   sequences          that have maps here, of `sequences_of`; tokens, right (lists of keys),
  *                      span ([lo, hi] of the keys seen) and counted are of these
  *   digits             decimals of the weights
+ *   coefficients       whether these are of any sign; their sizes are then shares of `full`,
+ *                      which else is 1
+ *   nats               whether the loss is in nats
  *   frames             the step of each frame kept, of `frames_of`
  *   measures           of each frame, layer and head, over the probe's queries with a target:
  *                      {name, says, values[layer * heads + head][frame]}

@@ -104,7 +104,7 @@ static void code_map(struct coder *c, uint32_t *before, const float *p, const st
 
     for (int i = 0; i < T; i++, p += T)
         for (int j = span[i].lo; j < span[i].hi; j++, before++) {
-            const int32_t now = (int32_t)units((double)p[j], unit);
+            const int32_t now = (int32_t)units(study_shade(s, p[j]), unit);
             const int32_t change = now - (int32_t)*before;
 
             put_value(c, change < 0 ? (uint32_t)(-change) * 2 - 1 : (uint32_t)change * 2,

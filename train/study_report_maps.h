@@ -1,7 +1,8 @@
 /* study_report_maps.h - the recorded maps, written small enough to travel in a page.
  *
  * A weight is kept as a whole number of units of the last decimal, from 0 to 10^digits;
- * one unit more stands for what is no weight (not finite, or outside 0..1). Of each
+ * one unit more stands for what is no weight (not finite, or outside 0..1). Coefficients are
+ * kept by their size, as a share of study's `full`. Of each
  * sequence there is one stream of bits, highest first, base64: for each frame kept, layer,
  * head, query i and key j from lo to hi - 1, in this order, the difference to the same cell
  * one frame before (in the first to 10^digits / (hi - lo), rounded down), zigzag

@@ -9,13 +9,18 @@
 #include "study_view.h"
 
 /* "layer 0, head 1: entropy 0.235 nats, 1.3 effective keys, target mass 0.950" */
-static void print_numbers(FILE *out, const struct study_head *h, int frame)
+static void print_numbers(FILE *out, const struct study_head *h, int frame, bool coefficients)
 {
     const struct attn_head_metrics *m = &h->frame[frame];
 
     fprintf(out, "layer %d, head %d: ", h->layer, h->head);
+    if (coefficients && isfinite(m->progress)) {
+        fprintf(out, "%.3f of all |weight| on right keys, right at %.0f %% of its queries\n",
+                m->progress, 100 * m->argmax_accuracy);
+        return;
+    }
     if (!isfinite(m->entropy)) {
-        fprintf(out, "entropy not known\n");
+        fprintf(out, "entropy %s\n", coefficients ? "none: weights of any sign" : "not known");
         return;
     }
     fprintf(out, "entropy %.3f nats, %.2f effective keys", m->entropy, m->effective_keys);
@@ -43,7 +48,7 @@ void study_show_map(FILE *out, const struct study *s, long step, int layer, int 
     study_view_frame(out, &v, frame, 0, t);
     fprintf(out, "\n");
     for (int i = 0; i < v.heads; i++)
-        print_numbers(out, &s->head[v.first_head + i * v.stride], frame);
+        print_numbers(out, &s->head[v.first_head + i * v.stride], frame, s->run.coefficients);
     if (v.heads == 1) study_view_strongest(out, &v, frame, t);
     study_view_close(&v);
 }
@@ -53,8 +58,8 @@ static const struct {
     bool joined, share;
     int lines, tint;
 } charts[] = {
-    {"loss", "training loss (nats)", false, false, 8, 0},
-    {"eval_loss", "held-out loss (nats)", true, false, 8, 0},
+    {"loss", "training loss", false, false, 8, 0},
+    {"eval_loss", "held-out loss", true, false, 8, 0},
     {"accuracy", "accuracy", true, true, 4, 1},
     {"target_mass", "target mass: attention on the right keys", true, true, 4, 2},
 };
@@ -74,6 +79,11 @@ static bool find_ends(double ends[2], const double *y, int n)
     return some;
 }
 
+static const char *unit_of(const struct study *s, int chart)
+{
+    return !charts[chart].share && study_is_in_nats(s) ? " (nats)" : "";
+}
+
 static void print_words(FILE *out, const struct study *s)
 {
     const char *gap = "";
@@ -81,8 +91,8 @@ static void print_words(FILE *out, const struct study *s)
 
     for (int i = 1; i < CHARTS; i++) {
         if (!find_ends(ends, study_metric(s, charts[i].column), s->run.metrics.rows)) continue;
-        fprintf(out, "%s%.*s %.4g to %.4g", gap, (int)strcspn(charts[i].title, ":"),
-                charts[i].title, ends[0], ends[1]);
+        fprintf(out, "%s%.*s%s %.4g to %.4g", gap, (int)strcspn(charts[i].title, ":"),
+                charts[i].title, unit_of(s, i), ends[0], ends[1]);
         gap = ", ";
     }
     fputs(*gap ? "\n" : "", out);
@@ -105,7 +115,8 @@ void study_show_loss(FILE *out, const struct study *s, const struct terminal *t)
     }
     fprintf(out, "\n");
     for (int i = 0; i < CHARTS; i++) {
-        const struct chart c = {.title = charts[i].title,
+        char title[64];
+        const struct chart c = {.title = title,
                                 .x = step,
                                 .y = study_metric(s, charts[i].column),
                                 .n = rows,
@@ -116,6 +127,7 @@ void study_show_loss(FILE *out, const struct study *s, const struct terminal *t)
                                 .tint = charts[i].tint};
         /* The training loss is of one batch, and shown where there is nothing better. */
         if (i == 0 && find_ends(ends, study_metric(s, "eval_loss"), rows)) continue;
+        snprintf(title, sizeof title, "%s%s", charts[i].title, unit_of(s, i));
         if (i == 0 || find_ends(ends, c.y, rows)) chart_print(out, &c, step[0], step[rows - 1], t);
     }
     chart_print_axis(out, "step", step[0], step[rows - 1], t);

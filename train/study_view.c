@@ -60,7 +60,9 @@ bool study_view_open(struct study_view *v, const struct study *s, int layer, int
     v->map = calloc((size_t)v->heads, sizeof *v->map);
     v->caption = calloc((size_t)v->heads, sizeof *v->caption);
     v->captions = calloc((size_t)v->heads, sizeof *v->captions);
-    if (!v->token || !v->label || !v->map || !v->caption || !v->captions) {
+    if (s->run.coefficients) v->sizes = calloc((size_t)v->heads * T, T * sizeof *v->sizes);
+    if (!v->token || !v->label || !v->map || !v->caption || !v->captions ||
+        (s->run.coefficients && !v->sizes)) {
         study_view_close(v);
         return false;
     }
@@ -84,6 +86,7 @@ void study_view_close(struct study_view *v)
     free(v->token);
     free(v->label);
     free(v->map);
+    free(v->sizes);
     free(v->caption);
     free(v->captions);
 }
@@ -120,6 +123,18 @@ static const float *map_of(const struct study_view *v, int frame, int i)
            (size_t)v->first * (size_t)T;
 }
 
+/* A map is drawn from 0 to 1. */
+static const float *shown_map(const struct study_view *v, int frame, int i)
+{
+    const float *map = map_of(v, frame, i);
+    const size_t T = (size_t)v->s->run.T, n = (size_t)v->queries * T;
+    float *sizes = v->sizes + (size_t)i * T * T;
+
+    if (!v->s->run.coefficients) return map;
+    for (size_t k = 0; k < n; k++) sizes[k] = (float)study_shade(v->s, map[k]);
+    return sizes;
+}
+
 int study_view_frame(FILE *out, struct study_view *v, int frame, int height,
                      const struct terminal *t)
 {
@@ -130,9 +145,10 @@ int study_view_frame(FILE *out, struct study_view *v, int frame, int height,
                                       .keys = v->keys,
                                       .row = v->s->run.T,
                                       .query_label = v->label + v->first,
-                                      .key_label = v->label};
+                                      .key_label = v->label,
+                                      .full = v->s->full};
 
-    for (int i = 0; i < v->heads; i++) v->map[i] = map_of(v, frame, i);
+    for (int i = 0; i < v->heads; i++) v->map[i] = shown_map(v, frame, i);
     print_title(out, v, frame, t);
     if (height == 1) return 1;
     return 1 + heatmap_grid_print(out, &grid, height > 0 ? height - 1 : 0, t);

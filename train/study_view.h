@@ -19,6 +19,7 @@ struct study_view {
     char (*token)[STUDY_TOKEN];   /* (T) */
     const char **label;           /* (T) */
     const float **map;            /* (heads) */
+    float *sizes;                 /* (heads, T, T) of coefficients as shares of s->full; or NULL */
     char (*caption)[STUDY_TOKEN]; /* (heads) */
     const char **captions;
 };

@@ -74,7 +74,7 @@ static void print_results(const struct study *s, const struct study_diagnosis *d
     print_metric(s, "accuracy", "accuracy");
     printf("\n");
     print_metric(s, "target_mass", "target mass");
-    printf("%s\n", s->run.L * s->run.H > 1 ? " of the best head" : "");
+    printf("%s\n", s->heads > 1 && isfinite(d->facts.target_mass) ? " of the best head" : "");
 }
 
 /* When it was learned, and which came first. */
@@ -112,7 +112,7 @@ static void print_head(const struct study_head *h, const struct attn_head_facts 
            pair(keys, f->first.effective_keys, f->last.effective_keys),
            pair(mass, f->first.target_mass, f->last.target_mass));
     print_step(8, h->sharpening.half);
-    print_step(9, f->last.entropy < f->first.entropy ? h->sharpening.fall : (double)NAN);
+    print_step(9, study_sharpening(h));
     printf("\n");
 }
 
@@ -121,6 +121,23 @@ static void print_heads(const struct study *s, const struct study_diagnosis *d)
     printf("\n%5s %4s  %-17s %-15s %-17s%8s%9s\n", "layer", "head", "entropy / ln n",
            "effective keys", "target mass", "half at", "sharpens");
     for (int i = 0; i < s->heads; i++) print_head(&s->head[i], &d->facts.head[i]);
+}
+
+/* Of any sign and sum: what takes them for shares of a whole would say nothing. */
+static void print_coefficients(const struct study *s, const struct study_diagnosis *d)
+{
+    char top[PAIR], share[PAIR];
+
+    printf("\nWeights of this kind have any sign: they have no entropy and no target mass.\n");
+    if (!s->run.has_right) return;
+    printf("%5s %4s  %-26s %s\n", "layer", "head", "largest |weight| is right",
+           "share of |weight| on right keys");
+    for (int i = 0; i < s->heads; i++) {
+        const struct attn_head_facts *f = &d->facts.head[i];
+        printf("%5d %4d  %-26s %s\n", f->layer, f->head,
+               pair(top, f->first.argmax_accuracy, f->last.argmax_accuracy),
+               pair(share, f->first.progress, f->last.progress));
+    }
 }
 
 static void print_finding(const struct study *s, const struct attn_finding *f, bool several)
@@ -157,10 +174,12 @@ void study_words(const struct study *s, const struct study_diagnosis *d)
     print_title(s, d);
     print_results(s, d);
     print_phase(&s->phase);
-    if (s->heads)
-        print_heads(s, d);
-    else
+    if (!s->heads)
         printf("\nno layers, so no attention: a table of logits by token\n");
+    else if (s->run.coefficients)
+        print_coefficients(s, d);
+    else
+        print_heads(s, d);
     printf("\n");
     if (!s->run.metrics.rows && !s->run.frames)
         printf("nothing was logged yet\n");

@@ -39,6 +39,7 @@ struct attn_recording {
     struct attn_columns metrics;
     struct attn_columns heads; /* whole steps only: rows is a multiple of L * H */
     int L, H;                  /* layers, may be 0; heads */
+    bool coefficients;         /* rows of maps are of any sign and sum: attn/metrics.h */
     int B, T;                  /* sequences and tokens of the probe; 0: none */
     int frames;
     const long *step;                        /* (frames) */

@@ -61,6 +61,14 @@ static const char *read_size(int *size, const struct attn_recording *r, const ch
                      r->room->path, name, least, LARGEST_SIZE);
 }
 
+static bool has_coefficients(const struct attn_json *config)
+{
+    const struct attn_json *name = attn_json_member(config, "kind");
+    const struct attn_kind *kind = name && name->text ? attn_kind_find(name->text) : NULL;
+
+    return kind && !attn_kind_is_distribution(kind);
+}
+
 static const char *read_config(struct attn_recording *r, struct attn_error *e)
 {
     const char *wrong;
@@ -69,6 +77,7 @@ static const char *read_config(struct attn_recording *r, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_INPUT, "%.350s: not there: expected the directory of a run",
                          r->room->path);
     wrong = read_json(&r->config, r->room->path, e);
+    r->coefficients = has_coefficients(r->config);
     if (!wrong) wrong = read_size(&r->L, r, "layers", 0, e);
     if (!wrong) wrong = read_size(&r->H, r, "heads", 1, e);
     if (!wrong && r->L > LARGEST_SIZE / r->H)
@@ -301,14 +310,12 @@ struct attn_maps attn_recording_maps(const struct attn_recording *r, int frame, 
 {
     const size_t map = (size_t)r->T * (size_t)r->T, heads = (size_t)r->H * map;
     const size_t sequence = (size_t)r->L * heads;
-    const struct attn_json *name = attn_json_member(r->config, "kind");
-    const struct attn_kind *kind = name && name->text ? attn_kind_find(name->text) : NULL;
 
     return (struct attn_maps){.B = r->B,
                               .H = r->H,
                               .Tq = r->T,
                               .Tk = r->T,
-                              .coefficients = kind && !attn_kind_is_distribution(kind),
+                              .coefficients = r->coefficients,
                               .single = r->maps + (size_t)frame * (size_t)r->B * sequence +
                                         (size_t)layer * heads,
                               .stride = sequence,
