@@ -91,6 +91,61 @@ START_TEST(the_first_cause_is_told)
 }
 END_TEST
 
+static void expect_only(const struct attn_run_facts *r, const char *name)
+{
+    const int n = attn_diagnose(found, r);
+
+    ck_assert_msg(n == (name != NULL), "%d findings, the first %s", n, n ? found[0].text : "-");
+    if (name) ck_assert_str_eq(found[0].kind->name, name);
+}
+
+/* Under a norm of queries and keys large weights make no large scores: then it is the scale. */
+START_TEST(a_norm_clears_the_weights)
+{
+    struct attn_run_facts r = ailment_healthy(1);
+
+    ailment_plant(&r, "weights-too-large");
+    r.scale = 4 / sqrt((double)r.head_width);
+    expect_only(&r, "weights-too-large");
+    r.qk_norm = true;
+    expect_only(&r, "scale-missing");
+    r.scale = 0;
+    expect_only(&r, NULL);
+}
+END_TEST
+
+/* Scores that hardly differ are not laid to weights of the usual size. */
+START_TEST(a_small_scale_is_not_laid_to_the_weights)
+{
+    struct attn_run_facts r = ailment_healthy(1);
+
+    ailment_leave_unsolved(&r);
+    ailment_head[0].first = ailment_metrics(1, 0.125, 1e-8);
+    ailment_head[0].last = ailment_metrics(1, 0.125, 1e-8);
+    r.scale = 0.001;
+    expect_only(&r, "uniform");
+    ck_assert_msg(strstr(found[0].text, "as their scale is 0.001 where 1/sqrt(") != NULL, "%s",
+                  found[0].text);
+    r.scale = 0;
+    expect_only(&r, "uniform");
+    ck_assert_ptr_nonnull(strstr(found[0].text, "neither weights nor input tell why"));
+}
+END_TEST
+
+/* A kind whose maps start all but uniform is not ill while they grow sharper. */
+START_TEST(some_kinds_start_uniform)
+{
+    struct attn_run_facts r = ailment_healthy(1);
+
+    ailment_leave_unsolved(&r);
+    ailment_head[0].first = ailment_metrics(0.994, 0.125, 0.02);
+    ailment_head[0].last = ailment_metrics(0.989, 0.164, 0.04);
+    expect_only(&r, NULL);
+    ailment_head[0].last = ailment_metrics(0.996, 0.125, 0.01);
+    expect_only(&r, "uniform");
+}
+END_TEST
+
 START_TEST(illnesses_come_before_remarks)
 {
     struct attn_run_facts r = ailment_healthy(1);
@@ -185,6 +240,9 @@ void add_tests(Suite *suite)
     add_test(suite, "duplicate", a_duplicate_is_told_once);
     add_test(suite, "names", every_name_is_tried);
     add_test(suite, "cause", the_first_cause_is_told);
+    add_test(suite, "norm", a_norm_clears_the_weights);
+    add_test(suite, "small scale", a_small_scale_is_not_laid_to_the_weights);
+    add_test(suite, "kinds", some_kinds_start_uniform);
     add_test(suite, "order", illnesses_come_before_remarks);
     add_test(suite, "sentences", sentences_hold_any_numbers);
     add_test(suite, "unknown", what_is_not_known_is_not_ill);

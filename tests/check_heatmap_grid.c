@@ -114,8 +114,8 @@ START_TEST(nothing_is_wider_or_longer_than_asked)
         for (int height = 0; height <= 60; height += height < 6 ? 1 : 9)
             for (int i = 0; i < 5 * 4; i++) {
                 struct terminal t = *terminals[_i];
-                const struct heatmap_grid g = {counts[i / 4],    maps, names, sides[i % 4],
-                                               sides[3 - i / 5], N,    mixed, mixed, 1};
+                const struct heatmap_grid g = {
+                    counts[i / 4], maps, names, sides[i % 4], sides[3 - i / 5], N, mixed, mixed, 1};
                 t.width = width;
                 char *text = print(&g, height, &t);
                 const char *at = text;

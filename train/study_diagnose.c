@@ -196,16 +196,22 @@ static long last_step(const struct study *s)
     return logged > (double)frame ? (long)logged : frame;
 }
 
+static bool is_on(const struct study *s, const char *name)
+{
+    const struct attn_json *j = attn_json_member(s->run.config, name);
+
+    return j && j->type == ATTN_JSON_TRUE;
+}
+
 /* What the scores of the longest row are multiplied by; 0: the kind's own number. */
 static double scale_of(const struct study *s, int head_width)
 {
     const struct attn_json *name = attn_json_member(s->run.config, "scale-by");
-    const struct attn_json *log_length = attn_json_member(s->run.config, "log-length");
     const struct attn_scaling *by = name && name->text ? attn_scaling_find(name->text) : NULL;
     double scale = setting(s, "scale");
 
     if (by) scale = attn_scaling_scale(by, scale, head_width);
-    if (!log_length || log_length->type != ATTN_JSON_TRUE || s->run.T < 2) return scale;
+    if (!is_on(s, "log-length") || s->run.T < 2) return scale;
     return (scale != 0 ? scale : 1 / sqrt((double)head_width)) * log((double)s->run.T);
 }
 
@@ -231,6 +237,7 @@ static struct attn_run_facts run_facts(const struct study *s)
                                    .lr = setting(s, "lr"),
                                    .scale = scale_of(s, head_width),
                                    .head_width = head_width,
+                                   .qk_norm = is_on(s, "qk-norm"),
                                    .mlp = (int)setting(s, "mlp"),
                                    .distinct = most_distinct(&s->run),
                                    .first_uniform = uniform_first_mass(&s->run),

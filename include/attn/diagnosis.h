@@ -9,8 +9,8 @@
  * Root      At most one a head, the first in the order of the table that fits, so that what
  *           merely follows is not told again: saturated from the start (scale-missing,
  *           weights-too-large), uniform from the start (weights-too-small), saturated on the
- *           way (rate-too-large, collapsed), sharp on the wrong key, uniform for no reason
- *           known. Where no head has one, the run may (untrained, targets-unrelated).
+ *           way (rate-too-large, collapsed), sharp on the wrong key, uniform by a small scale or
+ *           for no reason known. Where no head has one, the run may (untrained, targets-unrelated).
  * Apart     dead-head, duplicate-head, sink; and of the run tokens-alike and diverged, either
  *           of which stands in for all roots.
  * Remark    A fact that is no illness: mlp-instead, other-keys, by-heart, and a sink of a run
@@ -60,6 +60,7 @@ struct attn_run_facts {
     double lr;                    /* the largest */
     double scale;                 /* of the scores as it was given; 0: the kind's own */
     int head_width;               /* D */
+    bool qk_norm;                 /* the size of W_Q and W_K does not show in the scores */
     int mlp;                      /* hidden width of the MLP; 0: none */
     int distinct;         /* most different tokens among the keys of a sequence; 0: not known */
     double first_uniform; /* mean of 1 / n over the rows: first_mass if all keys had
@@ -88,10 +89,6 @@ struct attn_finding {
 /* Fills finding, room for heads * ATTN_FINDINGS_A_HEAD + ATTN_FINDINGS_A_RUN of them, and
  * returns how many: illnesses first, each in the order of the table. */
 int attn_diagnose(struct attn_finding *finding, const struct attn_run_facts *run);
-
-/* How different two heads look: sum |p_j - p'_j| / 2 of a row, from 0 to 1, the mean over the
- * rows that count and see two keys or more; NAN where there is none, and of coefficients. */
-double attn_head_distance(const struct attn_maps *m, int head, int other);
 
 #ifdef __cplusplus
 }

@@ -124,6 +124,10 @@ struct attn_head_metrics attn_head_mean(const struct attn_head_sums *s);
 /* The floor of the entropy over n keys with scores of this spread, sigma = ||s - mean s||_2. */
 double attn_entropy_floor(double sigma, int n);
 
+/* How different two heads look: sum |p_j - p'_j| / 2 of a row, from 0 to 1, the mean over the
+ * rows that count and see two keys or more; NAN where there is none, and of coefficients. */
+double attn_head_distance(const struct attn_maps *m, int head, int other);
+
 #ifdef __cplusplus
 }
 #endif

@@ -84,16 +84,22 @@ void attn_say_tokens_alike(char text[ATTN_FINDING_TEXT], const struct attn_run_f
     add_map(text, h);
 }
 
+static void add_scale(char text[ATTN_FINDING_TEXT], const struct attn_run_facts *r)
+{
+    struct numbers n = {.used = 0};
+
+    add(text, ", as their scale is %s where 1/sqrt(%d) = %s is usual", number(&n, r->scale),
+        r->head_width, number(&n, 1 / sqrt((double)r->head_width)));
+}
+
 void attn_say_scale_missing(char text[ATTN_FINDING_TEXT], const struct attn_run_facts *r,
                             const struct attn_head_facts *h)
 {
     struct numbers n = {.used = 0};
 
-    add(text,
-        "saturated from the start: the scores have a variance of %s, as their scale is %s "
-        "where 1/sqrt(%d) = %s is usual",
-        number(&n, h->first.score_variance), number(&n, r->scale), r->head_width,
-        number(&n, 1 / sqrt((double)r->head_width)));
+    add(text, "saturated from the start: the scores have a variance of %s",
+        number(&n, h->first.score_variance));
+    add_scale(text, r);
     add_gradient(text, h);
     add_map(text, h);
 }
@@ -211,7 +217,11 @@ void attn_say_uniform(char text[ATTN_FINDING_TEXT], const struct attn_run_facts 
 
     add_pair(text, "uniform: the scores hardly differ (variance", h->first.score_variance,
              h->last.score_variance, ")");
-    add(text, ", though neither weights nor input tell why; accuracy %s", number(&n, r->accuracy));
+    if (attn_diagnosis_small_scale(r))
+        add_scale(text, r);
+    else
+        add(text, ", though neither weights nor input tell why");
+    add(text, "; accuracy %s", number(&n, r->accuracy));
     add_gradient(text, h);
     add_map(text, h);
 }

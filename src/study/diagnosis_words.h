@@ -17,4 +17,7 @@ attn_say attn_say_diverged, attn_say_tokens_alike, attn_say_scale_missing,
 /* The longest way that W_Q or W_K of a head went, as a share of its norm; NAN: not known. */
 double attn_diagnosis_path(const struct attn_run_facts *r);
 
+/* The scale of the scores was given, and is far below the usual. */
+bool attn_diagnosis_small_scale(const struct attn_run_facts *r);
+
 #endif

@@ -310,3 +310,30 @@ struct attn_head_metrics attn_head_metrics(const struct attn_maps *m, int h)
     attn_head_add(&s, m, h);
     return attn_head_mean(&s);
 }
+
+static double weight_at(const struct attn_maps *m, size_t at)
+{
+    return m->p ? (double)m->p[at] : (double)m->single[at];
+}
+
+double attn_head_distance(const struct attn_maps *m, int head, int other)
+{
+    const size_t row = (size_t)m->Tk, map = (size_t)m->Tq * row;
+    const size_t stride = m->stride ? m->stride : (size_t)m->H * map;
+    double sum = 0;
+    long rows = 0;
+
+    for (int b = 0; b < m->B; b++)
+        for (int i = 0; i < m->Tq; i++) {
+            const size_t r = (size_t)b * (size_t)m->Tq + (size_t)i;
+            const struct attn_span s = m->span ? m->span[r] : (struct attn_span){0, m->Tk};
+            const size_t at = (size_t)b * stride + (size_t)i * row;
+            if ((m->counted && !m->counted[r]) || s.hi - s.lo < 2) continue;
+            for (int j = s.lo; j < s.hi; j++)
+                sum += fabs(weight_at(m, at + (size_t)head * map + (size_t)j) -
+                            weight_at(m, at + (size_t)other * map + (size_t)j)) /
+                       2;
+            rows++;
+        }
+    return rows && !m->coefficients ? sum / (double)rows : (double)NAN;
+}
