@@ -194,6 +194,35 @@ START_TEST(groups_are_medians_with_bands)
 }
 END_TEST
 
+/* Of queries and keys that are given there are no matrices, of reals no shares. */
+START_TEST(what_has_no_numbers_has_no_panel)
+{
+    const char *directory =
+        study_fake("run", 1, "1", "step\tloss\taccuracy\n1\t4\tnan\n2\t3\tnan\n");
+    struct attn_text t = {0};
+    struct attn_error e;
+    struct study s;
+
+    fake_run_text(directory, "heads.tsv",
+                  "step\tlayer\thead\tentropy\tsigma_max\tstable_rank\tscore_variance\n"
+                  "1\t0\t0\tnan\tnan\tnan\tnan\n2\t0\t0\tnan\tnan\tnan\t0.5\n");
+    study_must_open(&s, directory);
+    ck_assert_ptr_null(study_plot_spectrum(&t, &s, false, &e));
+    ck_assert_double_eq(study_number(t.data, "panels = "), 1);
+    ck_assert_str_eq(block(t.data, "$curve_1 <<"), "\n2 0.5\n");
+    attn_text_free(&t);
+    ck_assert_ptr_null(study_plot_heads(&t, &s, false, &e));
+    ck_assert_double_eq(study_number(t.data, "panels = "), 1);
+    ck_assert_double_eq(study_number(t.data, "points[1] = "), 0);
+    attn_text_free(&t);
+    ck_assert_ptr_null(study_plot_loss(&t, &s, false, &e));
+    ck_assert_double_eq(study_number(t.data, "panels = "), 1);
+    ck_assert_ptr_nonnull(strstr(t.data, "y_label[1] = 'loss'\n"));
+    attn_text_free(&t);
+    study_close(&s);
+}
+END_TEST
+
 /* gnuplot leaves a legend out whole for which there is no room. */
 START_TEST(a_legend_is_short)
 {
@@ -262,6 +291,7 @@ void add_tests(Suite *suite)
     add_test(suite, "no film", no_film_is_no_fault);
     add_test(suite, "no directory", a_directory_that_cannot_be_written_is_told);
     add_test(suite, "bands", groups_are_medians_with_bands);
+    add_test(suite, "no panel", what_has_no_numbers_has_no_panel);
     add_test(suite, "legend", a_legend_is_short);
     add_test(suite, "comparison", a_comparison_is_a_picture);
 }

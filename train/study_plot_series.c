@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LAYERS = 4, MOST_PANELS = 4 * MOST_LAYERS, TITLE = 320 };
+enum { MOST_LAYERS = 4, MOST_VIEWS = 4, MOST_PANELS = MOST_VIEWS * MOST_LAYERS, TITLE = 320 };
 
 static struct plot_fonts *open_fonts(bool svg)
 {
@@ -37,18 +37,23 @@ static double result_number(const struct study *s, const char *name)
     return attn_json_number(attn_json_member(s->run.result, name), &x) ? x : (double)NAN;
 }
 
+static bool any_number(const double *y, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (isfinite(y[i])) return true;
+    return false;
+}
+
 /* A series of metrics.tsv, if it is there with some number in it. */
 static void add_metric(struct plot_panel *p, struct plot_curve *to, const struct study *s,
                        const char *name, struct plot_curve look)
 {
     const double *y = study_metric(s, name);
-    bool some = false;
 
     look.x = study_metric(s, "step");
     look.n = s->run.metrics.rows;
     look.y = y;
-    for (int i = 0; y && i < look.n; i++) some = some || isfinite(y[i]);
-    if (some) to[p->curves++] = look;
+    if (y && any_number(y, look.n)) to[p->curves++] = look;
 }
 
 /* A training that ran away: on a plain axis its last loss would leave nothing of the rest. */
@@ -146,12 +151,29 @@ static void add_rest(char title[TITLE], const struct study *s)
                  heads, s->run.H);
 }
 
-/* Panels layer by layer, the views of each beside each other. */
+/* Some head of some layer has numbers of it; without any of them a picture would be empty. */
+static bool has_view(const struct study *s, const struct view *v)
+{
+    for (int h = 0; h < s->heads; h++) {
+        const double *y = study_series(s, &s->head[h], v->column);
+        if (y && any_number(y, s->logged)) return true;
+    }
+    return false;
+}
+
+/* Panels layer by layer, the views of each beside each other: those that the run has numbers of,
+ * and where it has none at all, the first. */
 static const char *plot_views(struct attn_text *t, const struct study *s, bool svg,
-                              const char *what, const struct view *view, int views,
+                              const char *what, const struct view *all, int of,
                               struct attn_error *e)
 {
     const int heads = heads_shown(s), layers = s->run.L < MOST_LAYERS ? s->run.L : MOST_LAYERS;
+    struct view view[MOST_VIEWS];
+    int views = 0;
+
+    for (int i = 0; i < of; i++)
+        if (has_view(s, &all[i])) view[views++] = all[i];
+    if (views == 0) view[views++] = all[0];
     struct plot_curve *curve = calloc((size_t)(layers * views * heads), sizeof *curve);
     char label[MOST_PANELS][96], name[PLOT_TINTS][32], title[TITLE];
     struct plot_panel panel[MOST_PANELS];
