@@ -176,6 +176,20 @@ START_TEST(odd_rows_are_named)
 }
 END_TEST
 
+/* Weights below 0 tell coefficients: their sizes are shown, up to the largest. */
+START_TEST(coefficients_are_shown_by_their_size)
+{
+    static const char *const labels[] = {"a", "b"};
+    const float p[] = {-4, 1, 0.5f, (float)NAN};
+    char *text = print(p, 2, 2, labels, labels, &ascii);
+
+    ck_assert_msg(strstr(text, "\na @@::\nb ..??\n  0   ..::--==++++**##%%@@ 4\n") != NULL, "%s",
+                  text);
+    ck_assert_ptr_nonnull(strstr(text, "0 a -> 0 a  -4.000\n1 b not finite\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(no_queries_or_no_keys)
 {
     static const char *const labels[] = {"a", "b"};
@@ -235,6 +249,7 @@ END_TEST
 
 void add_tests(Suite *suite)
 {
+    add_test(suite, "coefficients", coefficients_are_shown_by_their_size);
     add_test(suite, "ascii", whole_map_in_ascii);
     add_test(suite, "first query", queries_count_from_the_first);
     add_test(suite, "downwards", long_labels_run_downwards);

@@ -1,5 +1,7 @@
 #include "test.h"
 
+#include <math.h>
+
 #include "attn/file.h"
 #include "attn/memory.h"
 #include "attn/npy.h"
@@ -44,7 +46,25 @@ START_TEST(prelude_finds_the_last_frame)
     ck_assert_ptr_nonnull(strstr(prelude.data, "label[4] = 'it'.single_quote.'s'\n"));
     ck_assert_ptr_nonnull(strstr(prelude.data, "\n0 1\n1 1\n0 3\n1 3\nend_of_right\n"));
     ck_assert_ptr_null(strstr(prelude.data, "other"));
+    ck_assert_ptr_nonnull(strstr(prelude.data, "coefficients = 0\nfull = 1\n"));
     attn_free(file);
+    attn_text_free(&prelude);
+}
+END_TEST
+
+/* Of the last frame alone. */
+START_TEST(weights_below_zero_are_coefficients)
+{
+    const char *directory = fake_run_directory("signs");
+    const size_t shape[6] = {2, 1, 1, 1, 2, 2};
+    const float p[8] = {9, -9, 9, 9, 0.5f, 0, -2.5f, (float)NAN};
+    struct attn_text prelude = {0};
+    struct attn_error e;
+
+    ck_assert_ptr_null(
+        attn_npy_write_float(fake_run_path(directory, "attention.npy"), p, 6, shape, &e));
+    ck_assert_ptr_null(plot_prelude_attention(&prelude, directory, &e));
+    ck_assert_ptr_nonnull(strstr(prelude.data, "coefficients = 1\nfull = 2.5\n"));
     attn_text_free(&prelude);
 }
 END_TEST
@@ -75,6 +95,7 @@ END_TEST
 
 void add_tests(Suite *suite)
 {
+    add_test(suite, "signs", weights_below_zero_are_coefficients);
     add_test(suite, "place", prelude_finds_the_last_frame);
     add_test(suite, "refused", what_is_no_map_is_refused);
 }

@@ -100,43 +100,38 @@ static float broken_weight(int frame, int sequence, int head, int i, int j, int 
     return odd[(i + j) % 8];
 }
 
-/* NaN and its like are told apart from every weight, and ties are rounded as printf does. */
+/* NaN and its like are told apart from every weight, and ties are rounded as printf does.
+ * Coefficients are kept by their size, as a share of the largest. */
+static const struct {
+    const char *kind;
+    double full;
+    uint32_t want[8]; /* of broken_weight's */
+} odd_runs[] = {
+    {"dot", 1, {1000001, 1000001, 1000001, 1000001, 0, 1000000, 7812, 0}},
+    {"linear-identity", 1.5, {1000001, 1000001, 166667, 1000000, 0, 666667, 5208, 0}},
+};
+
 START_TEST(what_is_no_weight_is_marked)
 {
-    static const uint32_t want[] = {1000001, 1000001, 1000001, 1000001, 0, 1000000, 7812, 0};
-    struct report_page p;
-    struct study s;
-    uint32_t *got;
-
-    report_must_open(&s, report_run("broken", (struct report_shape){1, 1, 2, 8, 2, false},
-                                    report_plain, 3, broken_weight));
-    report_page_make(&p, &s);
-    got = report_decode(p.text, &s, 0, 2, 6);
-    for (int at = 0; at < 256; at++) ck_assert_uint_eq(got[at], want[(at % 64 / 8 + at % 8) % 8]);
-    free(got);
-    report_page_free(&p);
-    study_close(&s);
-}
-END_TEST
-
-/* Of any sign: by their size, as a share of the largest. */
-START_TEST(coefficients_are_kept_by_their_size)
-{
-    static const uint32_t want[] = {1000001, 1000001, 166667, 1000000, 0, 666667, 5208, 0};
-    const char *directory = report_run("signs", (struct report_shape){1, 1, 2, 8, 2, false},
+    const char *directory = report_run("broken", (struct report_shape){1, 1, 2, 8, 2, false},
                                        report_plain, 3, broken_weight);
+    const bool signs = odd_runs[_i].full > 1;
     struct report_page p;
     struct study s;
+    char config[96];
     uint32_t *got;
 
-    fake_run_text(directory, "config.json",
-                  "{\"layers\": 1, \"heads\": 2, \"kind\": \"linear-identity\"}");
+    snprintf(config, sizeof config, "{\"layers\": 1, \"heads\": 2, \"kind\": \"%s\"}",
+             odd_runs[_i].kind);
+    fake_run_text(directory, "config.json", config);
     report_must_open(&s, directory);
     report_page_make(&p, &s);
-    ck_assert_double_eq(report_number(report_get(p.data, "full")), 1.5);
-    ck_assert_int_eq(report_get(p.data, "coefficients")->type, ATTN_JSON_TRUE);
+    ck_assert_double_eq(report_number(report_get(p.data, "full")), odd_runs[_i].full);
+    ck_assert_int_eq(report_get(p.data, "coefficients")->type,
+                     signs ? ATTN_JSON_TRUE : ATTN_JSON_FALSE);
     got = report_decode(p.text, &s, 0, 2, 6);
-    for (int at = 0; at < 256; at++) ck_assert_uint_eq(got[at], want[(at % 64 / 8 + at % 8) % 8]);
+    for (int at = 0; at < 256; at++)
+        ck_assert_uint_eq(got[at], odd_runs[_i].want[(at % 64 / 8 + at % 8) % 8]);
     free(got);
     report_page_free(&p);
     study_close(&s);
@@ -211,8 +206,8 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "large", two_hundred_large_frames_fit, 2);
     add_test(suite, "room", what_does_not_fit_is_left_out);
     add_test(suite, "long", very_many_frames_and_rows_are_thinned);
-    add_test(suite, "no weights", what_is_no_weight_is_marked);
-    add_test(suite, "coefficients", coefficients_are_kept_by_their_size);
+    add_loop_test(suite, "no weights", what_is_no_weight_is_marked,
+                  sizeof odd_runs / sizeof *odd_runs);
     add_loop_test(suite, "shapes", any_shape_makes_a_page, sizeof small / sizeof *small);
     add_test(suite, "empty", a_run_without_anything_makes_a_page);
     add_test(suite, "faults", no_memory_and_no_folder_are_told);

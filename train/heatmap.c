@@ -259,20 +259,46 @@ void heatmap_print_strongest(FILE *out, const float *p, int row, int queries, in
     }
 }
 
+/* 1; of coefficients, which some weight below 0 tells, the largest size. */
+static double full_weight(const float *weight, int n)
+{
+    double most = 0;
+    bool any = false;
+
+    for (int k = 0; k < n; k++) {
+        if (!isfinite(weight[k])) continue;
+        most = fmax(most, fabs((double)weight[k]));
+        any = any || weight[k] < 0;
+    }
+    return any ? most : 1;
+}
+
+static void print_sizes(const struct heatmap_frame *f, const float *weight, double full)
+{
+    for (int k = 0; k < f->shown; k++) {
+        const float size = (float)(fabs((double)weight[k]) / full);
+        heatmap_cells(f, &size, 1);
+    }
+}
+
 void heatmap_print(FILE *out, const float *p, int queries, int keys, const char *const *query_label,
                    const char *const *key_label, int first, const struct terminal *terminal)
 {
     struct heatmap_frame f = open_frame(out, queries, keys, query_label, key_label, terminal);
     const int room = (terminal->width - f.margin) / CELL;
+    const double full = full_weight(p, queries * keys);
 
     if (keys > room) f.shown = room > 0 ? room : 0;
     print_heads(&f, key_label);
     for (int q = 0; q < queries; q++) {
         heatmap_margin(&f, query_label[q]);
-        heatmap_cells(&f, p + (size_t)q * (size_t)keys, f.shown);
+        if (full == 1)
+            heatmap_cells(&f, p + (size_t)q * (size_t)keys, f.shown);
+        else
+            print_sizes(&f, p + (size_t)q * (size_t)keys, full);
         fputc('\n', out);
     }
-    heatmap_legend(&f, 1);
+    heatmap_legend(&f, full);
     if (f.shown < keys)
         fprintf(out, "(%d of %d keys: the others do not fit %d columns)\n", f.shown, keys,
                 terminal->width);

@@ -1,5 +1,6 @@
 #include "plot_prelude.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,6 +46,28 @@ static const char *place(size_t shape[RANK], size_t *skip, const char *directory
     *skip = a.begin;
     if (shape[FRAMES] > 0) *skip += 4 * (a.count - a.count / shape[FRAMES]);
     return NULL;
+}
+
+/* What the brightest cell stands for, of n weights from `skip` on: 1; of coefficients, which some
+ * weight below 0 tells, the largest size. */
+static double full_weight(const char *directory, size_t skip, size_t n)
+{
+    char path[4096];
+    double most = 0;
+    bool any = false;
+    float weight;
+    FILE *f =
+        attn_path_join(path, sizeof path, directory, "attention.npy") ? fopen(path, "rb") : NULL;
+
+    if (!f) return 1;
+    for (bool more = fseeko(f, (off_t)skip, SEEK_SET) == 0;
+         n > 0 && more && fread(&weight, sizeof weight, 1, f) == 1; n--) {
+        if (!isfinite(weight)) continue;
+        most = fmax(most, fabs((double)weight));
+        any = any || weight < 0;
+    }
+    fclose(f);
+    return any ? most : 1;
 }
 
 /* A file of tab-separated columns with a header line, read row by row. It is cut up in place. */
@@ -145,7 +168,7 @@ static void read_probe(struct plot_tokens *p, const char *directory, const size_
 
 /* Up to 8 heads of the first sequence in the last frame. */
 static void print_panels(struct attn_text *prelude, struct plot_tokens *p, const size_t shape[RANK],
-                         size_t skip, long step)
+                         size_t skip, double full, long step)
 {
     enum { MOST = 8 };
     const size_t size = 4 * shape[QUERIES] * shape[KEYS], heads = shape[HEADS];
@@ -154,7 +177,8 @@ static void print_panels(struct attn_text *prelude, struct plot_tokens *p, const
                           .keys = (int)shape[KEYS],
                           .last_key = (int)shape[KEYS] - 1,
                           .pages = 1,
-                          .full = 1};
+                          .coefficients = full != 1,
+                          .full = full};
     char words[64];
 
     m.panels = all < MOST ? (int)all : MOST;
@@ -181,7 +205,9 @@ const char *plot_prelude_attention(struct attn_text *prelude, const char *direct
     if (!p) return attn_fail_memory(e, "labels of a picture");
     plot_fonts_open(&p->fonts);
     read_probe(p, directory, shape);
-    print_panels(prelude, p, shape, skip, last_step(directory));
+    const size_t shown = shape[LAYERS] * shape[HEADS] * shape[QUERIES] * shape[KEYS];
+    const double full = full_weight(directory, skip, shown);
+    print_panels(prelude, p, shape, skip, full, last_step(directory));
     plot_maps_tokens(prelude, p);
     attn_text_free(&p->right);
     attn_free(p);
