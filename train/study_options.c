@@ -46,7 +46,7 @@ static const struct cli_option options[] = {
               NULL, draw},
     [SVG] = {"svg", 0, NULL, "--plot: SVG, not PNG", NULL, draw},
     [OUT] = {"out", 'o', "DIR", "--plot: where to; must be there. --reproduce: where runs go",
-             "the run's, of several the present folder; runs/reproduce", draw},
+             "the run's, of several here; runs/reproduce", draw},
     [HTML] = {"html", 0, "FILE", "one page with maps and curves to step through, offline", NULL,
               draw},
     [REPRODUCE] = {"reproduce", 0, "NAME,...",
