@@ -20,6 +20,7 @@ static const struct planted_settings tasks[] = {
     {.task = "kernel", .pairs = 20, .steps = 50},
     {.task = "margin", .steps = 300},
     {.task = "regression", .pairs = 10, .dimension = 2, .steps = 150},
+    {.task = "noise"},
 };
 enum { TASKS = sizeof tasks / sizeof *tasks };
 

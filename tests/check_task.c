@@ -17,7 +17,7 @@ static int count_tasks(void)
 START_TEST(test_list)
 {
     ck_assert_str_eq(attn_tasks[0]->name, "recall");
-    ck_assert_int_ge(count_tasks(), 14);
+    ck_assert_int_ge(count_tasks(), 15);
     for (int i = 0; attn_tasks[i]; i++) {
         ck_assert_ptr_eq(attn_task_find(attn_tasks[i]->name), attn_tasks[i]);
         ck_assert(attn_tasks[i]->summary[0] && attn_tasks[i]->open && attn_tasks[i]->fill);
@@ -69,10 +69,10 @@ static bool is_among(const char *name, const char *const *names)
 START_TEST(test_sizes)
 {
     const char *const causal[] = {"text", "window-sum", "backcopy", "induction", NULL};
-    const char *const nothing_right[] = {"text", "regression", "kernel", NULL};
-    const char *const reals[] = {"max", "regression", "kernel", "margin", NULL};
-    const char *const real_targets[] = {"regression", "kernel", NULL};
-    const char *const given[] = {"kernel", "margin", NULL};
+    const char *const nothing_right[] = {"text", "regression", "kernel", "noise", NULL};
+    const char *const reals[] = {"max", "regression", "kernel", "margin", "noise", NULL};
+    const char *const real_targets[] = {"regression", "kernel", "noise", NULL};
+    const char *const given[] = {"kernel", "margin", "noise", NULL};
     struct attn_dataset d = open_default(_i);
     const char *name = d.task->name;
 

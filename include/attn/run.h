@@ -40,7 +40,8 @@
  *                      there is nothing to look for; all rows, in tasks without right keys
  *   value_norm_first   of the head's values, |v_0| / mean |v_j| over the other keys of a
  *                      sequence, averaged over sequences: below 1 where the first key is drained
- * Source of these three: sinks and value-state drain, Guo et al. 2024.
+ *   participation      of metrics.h
+ * Source of those three: sinks and value-state drain, Guo et al. 2024.
  *
  * With 0 steps there is a row in both tables, of step 0: what belongs to a step is nan.
  * A model without layers has no row in heads.tsv, and neither attention.npy nor frames.tsv.

@@ -34,7 +34,7 @@ struct attn_settings {
     int warmup;
     struct attn_optimizer_settings optimize;
     struct attn_model_settings model;     /* sizes of the task are filled in by the trainer */
-    struct attn_task_options options;     /* its data is not used: see data */
+    struct attn_task_options options;     /* its data is not used: see data; width is the model's */
     char data[ATTN_DATA_PATH];            /* text: the file's name as given; "" for other tasks */
     char data_sha256[ATTN_SHA256_HEX];    /* of its contents; "" until it was read */
     char weights[ATTN_DATA_PATH];         /* a file to start from; "": weights are drawn */

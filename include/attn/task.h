@@ -29,6 +29,7 @@ struct attn_task_options {
     int triggers;                     /* backcopy: symbols behind which a token is copied */
     bool begin;                       /* backcopy: a token of its own in front */
     int dimension;                    /* regression: of an input */
+    int width;                        /* noise: of queries, keys and values, the model's */
     double noise;     /* regression, kernel: standard deviation, on the values given */
     const char *data; /* text: a file; the name stays the caller's */
     bool words;       /* text: a token per word, not per character */

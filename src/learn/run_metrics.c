@@ -12,7 +12,8 @@ static const char heads_header[] =
     "score_max\twq_norm\twk_norm\twv_norm\twq_grad_norm\twk_grad_norm\twv_grad_norm\twq_update\t"
     "wk_update\twv_update\tsigma_max\tstable_rank\teffective_rank\tnormalized_entropy\t"
     "argmax_accuracy\tjacobian_norm\tprogress\tprevious_mass\tinduction_mass\t"
-    "first_mass_target\tfirst_mass_other\tvalue_norm_first\n";
+    "first_mass_target\tfirst_mass_other\tvalue_norm_first\t"
+    "participation\n";
 
 /* How many logged steps there are up to the trainer's. */
 static long logged_steps(const struct attn_trainer *t)
@@ -60,7 +61,8 @@ static void add_head(struct attn_text *text, const struct attn_trainer *t, int l
                            m.induction_mass,
                            attn_sinks_mass(&t->sinks[i], ATTN_SINK_TARGET),
                            attn_sinks_mass(&t->sinks[i], ATTN_SINK_OTHER),
-                           attn_sinks_ratio(&t->sinks[i])};
+                           attn_sinks_ratio(&t->sinks[i]),
+                           m.participation};
 
     attn_text_print(text, "%ld\t%d\t%d", t->step, layer, head);
     add_numbers(text, map, sizeof map / sizeof *map);

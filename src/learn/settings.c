@@ -96,8 +96,8 @@ static const char *set_text(char *to, const struct attn_setting *t, const char *
     return NULL;
 }
 
-const char *attn_settings_set(struct attn_settings *s, const struct attn_setting *setting,
-                              const char *value, struct attn_error *e)
+static const char *set(struct attn_settings *s, const struct attn_setting *setting,
+                       const char *value, struct attn_error *e)
 {
     void *to = place(s, setting);
 
@@ -115,6 +115,15 @@ const char *attn_settings_set(struct attn_settings *s, const struct attn_setting
         break;
     }
     return set_text(to, setting, value, e);
+}
+
+const char *attn_settings_set(struct attn_settings *s, const struct attn_setting *setting,
+                              const char *value, struct attn_error *e)
+{
+    const char *wrong = set(s, setting, value, e);
+
+    s->options.width = s->model.width; /* one setting, which a task may read too */
+    return wrong;
 }
 
 /* Defaults are part of the program: one that does not parse is a mistake in it. */

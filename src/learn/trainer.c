@@ -66,6 +66,7 @@ static const char *open_task(struct attn_trainer *t, const char *data_path, stru
     const char *wrong = NULL;
 
     s->options.data = NULL;
+    s->options.width = s->model.width;
     if (s->data[0]) {
         s->options.data = data_path ? data_path : s->data;
         wrong = check_data(s, s->options.data, e);
