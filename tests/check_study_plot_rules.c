@@ -223,6 +223,35 @@ START_TEST(what_has_no_numbers_has_no_panel)
 }
 END_TEST
 
+/* Each once, whichever of the runs have them. */
+START_TEST(settings_of_some_runs_are_found)
+{
+    static const char *const lr[] = {"1, \"same\": 3", "1, \"a\": 1, \"same\": 3", "1, \"same\": 3",
+                                     "1, \"b\": 2, \"a\": 1, \"same\": 3"};
+    struct study s[4];
+    struct study_diagnosis d[4];
+    struct study_comparison c;
+    struct attn_error e;
+
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "run-%d", i);
+        study_must_open(&s[i], study_fake(name, 1, lr[i], NULL));
+        ck_assert_ptr_null(study_diagnose(&d[i], &s[i], &e));
+    }
+    ck_assert_ptr_null(study_compare(&c, s, d, 4, &e));
+    ck_assert_int_eq(c.settings, 2);
+    ck_assert_str_eq(c.setting[0], "a");
+    ck_assert_str_eq(c.setting[1], "b");
+    ck_assert_int_eq(c.groups, 3);
+    study_comparison_free(&c);
+    for (int i = 0; i < 4; i++) {
+        study_diagnosis_free(&d[i]);
+        study_close(&s[i]);
+    }
+}
+END_TEST
+
 /* gnuplot leaves a legend out whole for which there is no room. */
 START_TEST(a_legend_is_short)
 {
@@ -292,6 +321,7 @@ void add_tests(Suite *suite)
     add_test(suite, "no directory", a_directory_that_cannot_be_written_is_told);
     add_test(suite, "bands", groups_are_medians_with_bands);
     add_test(suite, "no panel", what_has_no_numbers_has_no_panel);
+    add_test(suite, "settings", settings_of_some_runs_are_found);
     add_test(suite, "legend", a_legend_is_short);
     add_test(suite, "comparison", a_comparison_is_a_picture);
 }

@@ -42,13 +42,15 @@ static bool is_listed(const struct study_comparison *c, const char *name)
     return false;
 }
 
-/* Tasks have settings of their own, so that the names of all runs are gone through. */
+/* Tasks have settings of their own, so that the names of all runs are gone through. A name that
+ * the run before has too was tried there: of a thousand like runs each is tried once. */
 static void find_settings(struct study_comparison *c)
 {
     c->seeds = differs(c, "seed");
     for (int i = 0; i < c->runs; i++)
         for (const struct attn_json *j = c->run[i].run.config->first; j; j = j->next)
             if (c->settings < STUDY_MOST_DIFFERENT && strcmp(j->name, "seed") &&
+                !(i && attn_json_member(c->run[i - 1].run.config, j->name)) &&
                 !is_listed(c, j->name) && differs(c, j->name))
                 c->setting[c->settings++] = j->name;
 }

@@ -30,11 +30,14 @@ static void print_word(const char *word, int width, bool utf8)
     printf("%s%*s", terminal_label(label, word, width, utf8), GAP, "");
 }
 
-static int at_most(int a, int b)
+static const char *value_of(const struct study *s, const char *setting)
 {
-    return a < b ? a : b;
+    const char *value = study_setting(s, setting);
+
+    return *value ? value : "-";
 }
 
+/* Of a column of words: its title and, of all runs, the setting, or without one the name. */
 static int width_of(const struct study_comparison *c, const char *title, const char *setting,
                     bool utf8)
 {
@@ -45,24 +48,22 @@ static int width_of(const struct study_comparison *c, const char *title, const c
         const int columns_of = terminal_label_columns(word, utf8);
         if (columns_of > width) width = columns_of;
     }
-    return at_most(width, TERMINAL_LABEL_COLUMNS);
+    return width < TERMINAL_LABEL_COLUMNS ? width : TERMINAL_LABEL_COLUMNS;
 }
 
-static const char *value_of(const struct study *s, const char *setting)
-{
-    const char *value = study_setting(s, setting);
+/* How wide the columns of a table are, measured once for all its rows. */
+struct widths {
+    bool utf8;
+    int name, seed, setting[STUDY_MOST_DIFFERENT], measure[STUDY_MEASURES];
+};
 
-    return *value ? value : "-";
-}
-
-static void print_settings(const struct study_comparison *c, int run, bool seed, bool utf8)
+static void print_settings(const struct study_comparison *c, const struct widths *w, int run,
+                           bool seed)
 {
     for (int i = 0; i < c->settings; i++)
-        print_word(run < 0 ? c->setting[i] : value_of(&c->run[run], c->setting[i]),
-                   width_of(c, c->setting[i], c->setting[i], utf8), utf8);
-    if (seed)
-        print_word(run < 0 ? "seed" : value_of(&c->run[run], "seed"),
-                   width_of(c, "seed", "seed", utf8), utf8);
+        print_word(run < 0 ? c->setting[i] : value_of(&c->run[run], c->setting[i]), w->setting[i],
+                   w->utf8);
+    if (seed) print_word(run < 0 ? "seed" : value_of(&c->run[run], "seed"), w->seed, w->utf8);
 }
 
 /* What stands in a row under a measure. */
@@ -96,33 +97,46 @@ static int most_wide(int width, const struct study_comparison *c, enum row row, 
     return width;
 }
 
-/* The end of a row; the widths are those of all rows of its table. */
-static void print_cells(const struct study_comparison *c, bool groups, enum row row, int index)
+static struct widths measure(const struct study_comparison *c, bool groups, bool utf8)
 {
-    char text[SPREAD];
+    struct widths w = {.utf8 = utf8};
 
-    for (int i = 0; i < STUDY_MEASURES; i++) {
+    w.name = width_of(c, "run", NULL, utf8);
+    w.seed = width_of(c, "seed", "seed", utf8);
+    for (int i = 0; i < c->settings; i++)
+        w.setting[i] = width_of(c, c->setting[i], c->setting[i], utf8);
+    for (int i = 0; i < STUDY_MEASURES - 1; i++) { /* the last one ends the line */
         const enum study_measure m = (enum study_measure)i;
         int width = (int)strlen(columns[m].title);
         width = most_wide(width, c, groups ? MEDIAN : RUN, groups ? c->groups : c->runs, m);
         if (groups) width = most_wide(width, c, RANGE, c->groups, m);
-        if (i == STUDY_MEASURES - 1) width = 0;
-        printf("%-*s%s", width, cell(text, c, row, index, m),
-               i == STUDY_MEASURES - 1 ? "\n" : "  ");
+        w.measure[i] = width;
     }
+    return w;
+}
+
+/* The end of a row. */
+static void print_cells(const struct study_comparison *c, const struct widths *w, enum row row,
+                        int index)
+{
+    char text[SPREAD];
+
+    for (int i = 0; i < STUDY_MEASURES; i++)
+        printf("%-*s%s", w->measure[i], cell(text, c, row, index, (enum study_measure)i),
+               i == STUDY_MEASURES - 1 ? "\n" : "  ");
 }
 
 static void print_runs(const struct study_comparison *c, bool utf8)
 {
-    const int name = width_of(c, "run", NULL, utf8);
+    const struct widths w = measure(c, false, utf8);
 
-    print_word("run", name, utf8);
-    print_settings(c, -1, c->seeds, utf8);
-    print_cells(c, false, TITLE, 0);
+    print_word("run", w.name, utf8);
+    print_settings(c, &w, -1, c->seeds);
+    print_cells(c, &w, TITLE, 0);
     for (int i = 0; i < c->runs; i++) {
-        print_word(c->run[i].name, name, utf8);
-        print_settings(c, i, c->seeds, utf8);
-        print_cells(c, false, RUN, i);
+        print_word(c->run[i].name, w.name, utf8);
+        print_settings(c, &w, i, c->seeds);
+        print_cells(c, &w, RUN, i);
     }
 }
 
@@ -134,29 +148,23 @@ static int first_of_group(const struct study_comparison *c, int group)
     return i;
 }
 
-static int settings_width(const struct study_comparison *c, bool utf8)
-{
-    int width = 0;
-
-    for (int i = 0; i < c->settings; i++)
-        width += width_of(c, c->setting[i], c->setting[i], utf8) + GAP;
-    return width;
-}
-
 static void print_groups(const struct study_comparison *c, bool utf8)
 {
-    const int indent = (int)strlen("runs") + GAP;
+    const struct widths w = measure(c, true, utf8);
+    const int runs = (int)strlen("runs");
+    int indent = runs + GAP;
 
+    for (int i = 0; i < c->settings; i++) indent += w.setting[i] + GAP;
     printf("\nover seeds: median, least..most\n");
-    print_word("runs", indent - GAP, utf8);
-    print_settings(c, -1, false, utf8);
-    print_cells(c, true, TITLE, 0);
+    print_word("runs", runs, utf8);
+    print_settings(c, &w, -1, false);
+    print_cells(c, &w, TITLE, 0);
     for (int g = 0; g < c->groups; g++) {
-        printf("%*d%*s", indent - GAP, study_compare_spread(c, g, STUDY_LOSS).runs, GAP, "");
-        print_settings(c, first_of_group(c, g), false, utf8);
-        print_cells(c, true, MEDIAN, g);
-        printf("%*s", indent + settings_width(c, utf8), "");
-        print_cells(c, true, RANGE, g);
+        printf("%*d%*s", runs, study_compare_spread(c, g, STUDY_LOSS).runs, GAP, "");
+        print_settings(c, &w, first_of_group(c, g), false);
+        print_cells(c, &w, MEDIAN, g);
+        printf("%*s", indent, "");
+        print_cells(c, &w, RANGE, g);
     }
 }
 
