@@ -14,8 +14,8 @@
 #include "terminal.h"
 
 /* p (queries, keys): weights 0..1; where some are below 0, the sizes of all are shown, up to the
- * largest. A row of zeros sees nothing. Labels may be any text. The first query counts as number `first`. Keys that do not fit the
- * terminal's width are left out, and a line says so. */
+ * largest. A row of zeros sees nothing. Labels may be any text. The first query counts as number
+ * `first`. Keys that do not fit the terminal's width are left out, and a line says so. */
 void heatmap_print(FILE *out, const float *p, int queries, int keys, const char *const *query_label,
                    const char *const *key_label, int first, const struct terminal *terminal);
 
