@@ -237,7 +237,7 @@ static const struct {
     {"--color never R", 2, "study: --color: expected --map, --play or --loss with it"},
     {"--color blue --map R", 2, "study: --color blue: expected auto, always or never"},
     {"--svg R", 2, "study: --svg: expected --plot with it"},
-    {"--out . R", 2, "study: --out: expected --plot with it"},
+    {"--out . R", 2, "study: --out: expected --plot or --reproduce with it"},
     {"--out '' --plot R", 2, "--out"},
     {"--html '' R", 2, "--html"},
     {"--html N/x.html R", 4, "N/x.html"},
