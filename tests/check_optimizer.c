@@ -133,7 +133,7 @@ static void plain_sgd(struct scalar *x, attn_real w, attn_real g, double lr, lon
     x->w = (double)w - lr * decayed((double)g, (double)w, s);
 }
 
-/* lr comes divided by the norm. */
+/* lr comes divided by the norm and epsilon. */
 static void plain_ngd(struct scalar *x, attn_real w, attn_real g, double lr, long t,
                       const struct attn_optimizer_settings *s)
 {
@@ -213,7 +213,7 @@ static void expect_plain(const struct attn_optimizer *o, const struct attn_optim
     for (long t = 1; t <= 12; t++) {
         const attn_real *g = normals(19, 1, 10 + (uint32_t)t), *before = copied(x.w, 19);
 
-        const double norm = o->whole ? decayed_norm(g, before, 19, s) : 1;
+        const double norm = o->whole ? decayed_norm(g, before, 19, s) + s->epsilon : 1;
 
         o->step(x.w, g, x.moment, 19, 0.1 / (double)t, t, s);
         for (size_t i = 0; i < 19; i++) {
@@ -257,27 +257,34 @@ START_TEST(all_tensors_share_the_step)
 }
 END_TEST
 
-/* However long the gradient is, also where its squares are beyond a float. */
+/* However long the gradient is, also where its squares are beyond a float; shorter once it is
+ * not far above epsilon. */
 START_TEST(a_normalised_step_is_as_long_as_the_rate)
 {
-    static const double lengths[] = {1e-30, 1e-3, 1, 1e4, 1e25};
+    static const double lengths[] = {1e-30, 1e-3, 1, 1e4, 1e25}, epsilons[] = {0, 2};
     const struct attn_optimizer *o = attn_optimizer_find("ngd");
     const attn_real *const direction = normals(1000, 1, 3);
 
     ck_assert_ptr_nonnull(o);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 10; i++) {
+        struct attn_optimizer_settings s = settings;
         attn_real *w = zeros(1000), *g = zeros(1000);
-        double squares = 0, along = 0, scale = 0;
+        double squares = 0, along = 0, scale = 0, norm = 0;
 
-        for (int k = 0; k < 1000; k++) g[k] = (attn_real)(lengths[i] * (double)direction[k]);
-        o->step(w, g, (attn_real *[]){NULL, NULL}, 1000, 0.25, 1, &settings);
+        s.epsilon = epsilons[i / 5];
+        for (int k = 0; k < 1000; k++) {
+            g[k] = (attn_real)(lengths[i % 5] * (double)direction[k]);
+            norm = hypot(norm, (double)g[k]);
+        }
+        o->step(w, g, (attn_real *[]){NULL, NULL}, 1000, 0.25, 1, &s);
         for (int k = 0; k < 1000; k++) {
             squares += (double)w[k] * (double)w[k];
             along += (double)w[k] * (double)direction[k];
             scale += (double)direction[k] * (double)direction[k];
         }
-        ck_assert_double_eq_tol(sqrt(squares), 0.25, TOLERANCE(1e-15, 1e-7));
-        ck_assert_double_eq_tol(along / sqrt(scale), -0.25, TOLERANCE(1e-15, 1e-7));
+        const double want = 0.25 * norm / (norm + s.epsilon);
+        ck_assert_double_eq_tol(sqrt(squares), want, TOLERANCE(1e-15, 1e-7));
+        ck_assert_double_eq_tol(along / sqrt(scale), -want, TOLERANCE(1e-15, 1e-7));
     }
 }
 END_TEST

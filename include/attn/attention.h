@@ -104,6 +104,9 @@ bool attn_kind_is_distribution(const struct attn_kind *kind);
  * (H, attn_kind_weights / H), documented in each kind_NAME.c. */
 size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n);
 
+/* Whether a model should start them all at one number above 0 (a width), not around 0. */
+bool attn_kind_starts_alike(const struct attn_kind *kind);
+
 /* NULL, or what is wrong with the sizes or the mask (ATTN_BAD_INPUT; a head count
  * that does not divide: ATTN_BAD_USAGE). Call it once on what comes from outside:
  * the functions below only assert. Sizes of 0 are legal for B, Tq and Tk. */

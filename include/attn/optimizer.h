@@ -4,7 +4,7 @@
  * step (one per step of the whole model, not per tensor).
  *
  *   sgd        g += wd w;                              w -= lr g
- *   ngd        g += wd w;                              w -= lr g / ||g||
+ *   ngd        g += wd w;                              w -= lr g / (||g|| + eps)
  *   momentum   g += wd w;  m = mu m + g;               w -= lr m
  *   nesterov   g += wd w;  m = mu m + g;               w -= lr (g + mu m)
  *   adam       g += wd w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2

@@ -41,6 +41,11 @@ bool attn_kind_is_distribution(const struct attn_kind *kind)
     return !kind->coefficients;
 }
 
+bool attn_kind_starts_alike(const struct attn_kind *kind)
+{
+    return kind->alike;
+}
+
 size_t attn_kind_weights_per_head(const struct attn_kind *kind, int D)
 {
     return kind->weights ? kind->weights(D) : 0;

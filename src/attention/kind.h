@@ -57,6 +57,7 @@ struct attn_kind {
     const char *name, *formula;
     attn_real (*default_scale)(int D);     /* NULL: a scale means nothing to it */
     size_t (*weights)(int D);              /* learned reals per head; NULL: none */
+    bool alike;                            /* they start alike and above 0, not around 0 */
     size_t (*room)(int Tq, int Tk, int D); /* reals of h->kind; NULL: none */
     bool streams;      /* forward and backward also do without P: h->panel is there, h->p is not */
     bool product;      /* scores are Q K^T, or Q M K^T with its weights M */

@@ -76,6 +76,7 @@ const struct attn_kind attn_kind_gauss = {
     .formula = "s_ij = -scale w^2 |q_i - k_j|^2 / 2, scale = 1, w per head",
     .default_scale = one,
     .weights = weights,
+    .alike = true,
     .forward = forward,
     .backward = backward,
 };

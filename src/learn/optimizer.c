@@ -71,7 +71,7 @@ static void ngd(attn_real *restrict w, const attn_real *restrict g, attn_real *c
                 size_t n, double lr, long t, const struct attn_optimizer_settings *s)
 {
     const attn_real decay = (attn_real)s->weight_decay;
-    const double norm = slope_norm(w, g, n, decay), rate = norm > 0 ? lr / norm : 0;
+    const double norm = slope_norm(w, g, n, decay), rate = norm > 0 ? lr / (norm + s->epsilon) : 0;
 
     (void)moment;
     (void)t;
@@ -121,8 +121,8 @@ static void adamw(attn_real *w, const attn_real *g, attn_real *const *moment, si
 }
 
 static const struct attn_optimizer by_sgd = {"sgd", "w -= lr g", 0, false, sgd};
-static const struct attn_optimizer by_ngd = {"ngd", "w -= lr g / ||g||, over all weights", 0, true,
-                                             ngd};
+static const struct attn_optimizer by_ngd = {"ngd", "w -= lr g / (||g|| + eps), over all weights",
+                                             0, true, ngd};
 static const struct attn_optimizer by_momentum = {"momentum", "m = mu m + g; w -= lr m", 1, false,
                                                   momentum};
 static const struct attn_optimizer by_nesterov = {"nesterov", "m = mu m + g; w -= lr (g + mu m)", 1,

@@ -230,6 +230,19 @@ static struct weight named(struct builder *b, const char *layer, const char *nam
     return add_parameter(b, full, in, out, 0, std);
 }
 
+/* The weights of the kind of attention, NULL where it has none. */
+static struct weight add_kind(struct builder *b, const char *layer, const struct attn_attention *a)
+{
+    const size_t count = attn_kind_weights(a->kind, a->n) / (size_t)a->n.H;
+    const double size = b->m->settings.init / sqrt((double)a->n.D);
+    const bool alike = attn_kind_starts_alike(a->kind);
+    char name[24];
+
+    if (!count) return (struct weight){NULL, NULL};
+    snprintf(name, sizeof name, "%.15s.kind", layer);
+    return add_parameter(b, name, a->n.H, count, alike ? size : 0, alike ? 0 : size);
+}
+
 static struct weight add_gain(struct builder *b, const char *layer, const char *name, size_t n)
 {
     char full[32];
@@ -244,7 +257,6 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
     const struct attn_shape n = o->layer.core.n;
     const size_t queries = (size_t)n.H * (size_t)n.D, keys = (size_t)n.Hkv * (size_t)n.D;
     const size_t values = (size_t)n.Hkv * (size_t)n.Dv, width = (size_t)s->width;
-    const size_t kind = attn_kind_weights(o->layer.core.kind, n) / (size_t)n.H;
     const int C = s->width;
     const double std = s->init / sqrt((double)C);
     struct weight wq, wk, wv, wo = {0}, bq = {0}, bk = {0}, bv = {0}, bo = {0}, wkind = {0},
@@ -261,7 +273,7 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
         bv = named(b, layer, "bv", VECTOR, values, 0);
         if (s->output) bo = named(b, layer, "bo", VECTOR, width, 0);
     }
-    if (kind) wkind = named(b, layer, "kind", n.H, kind, s->init / sqrt((double)n.D));
+    wkind = add_kind(b, layer, &o->layer.core);
     if (o->layer.position && o->layer.position->learned)
         code = named(b, layer, "position", b->m->T, width, 1);
     if (s->qk_norm) {
@@ -345,13 +357,9 @@ static void add_given(struct builder *b)
 
     o->layer = attn_model_layer(b->m);
     core->n.Dv = s->outputs;
-    const size_t kind = attn_kind_weights(core->kind, core->n);
-    if (kind) {
-        const struct weight w =
-            named(b, "layer0", "kind", 1, kind, s->init / sqrt((double)s->width));
-        o->weights.kind = w.w;
-        o->grads.kind = w.g;
-    }
+    const struct weight kind = add_kind(b, "layer0", core);
+    o->weights.kind = kind.w;
+    o->grads.kind = kind.g;
     o->saved.dq = attn_arena_reals(b->arena, attn_size_mul(rows, (size_t)s->features));
     if (o->saved.dq) {
         o->saved.dk = o->saved.dq + s->width;
