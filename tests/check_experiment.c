@@ -273,6 +273,60 @@ START_TEST(numbers_of_a_checkpoint)
 }
 END_TEST
 
+/* d = C = 1, two pairs: A_xx = (2 5) (2 7), u_y = 3 11 13. */
+START_TEST(the_size_of_a_step_of_descent)
+{
+    static const char config[] =
+        "{\"task\": \"regression\", \"kind\": \"linear-identity\", \"output\": false, "
+        "\"scale\": 0, \"layers\": 1, \"heads\": 1, \"dimension\": 1, \"pairs\": 2, "
+        "\"width\": 1}";
+    static const double numbers[] = {2, 3, 5, 7, 11, 13};
+    const struct attn_tensor tensors[] = {
+        {.name = "input.w", .dtype = "F64", .rank = 1, .shape = {2}, .data = numbers, .bytes = 16},
+        {.name = "layer0.wq",
+         .dtype = "F64",
+         .rank = 1,
+         .shape = {1},
+         .data = numbers + 2,
+         .bytes = 8},
+        {.name = "layer0.wk",
+         .dtype = "F64",
+         .rank = 1,
+         .shape = {1},
+         .data = numbers + 3,
+         .bytes = 8},
+        {.name = "layer0.wv",
+         .dtype = "F64",
+         .rank = 1,
+         .shape = {1},
+         .data = numbers + 4,
+         .bytes = 8},
+        {.name = "readout.w",
+         .dtype = "F64",
+         .rank = 1,
+         .shape = {1},
+         .data = numbers + 5,
+         .bytes = 8}};
+    char path[400];
+    struct study s;
+    struct attn_error e;
+    double x;
+
+    ck_assert_ptr_null(study_open(&s, made_run(), &e));
+    ck_assert_ptr_nonnull(experiment_measure(&x, "descent-size", &s, &e));
+    ck_assert_ptr_nonnull(strstr(e.text, "expected task regression"));
+    study_close(&s);
+    snprintf(path, sizeof path, "%s/config.json", made_run());
+    write_file(path, config, strlen(config));
+    snprintf(path, sizeof path, "%s/checkpoint.safetensors", scratch_directory());
+    ck_assert_ptr_null(attn_safetensors_write(path, tensors, 5, NULL, 0, &e));
+    ck_assert_ptr_null(study_open(&s, scratch_directory(), &e));
+    ck_assert_msg(!experiment_measure(&x, "descent-size", &s, &e), "%s", e.text);
+    ck_assert_double_eq(x, 2 * 140 * 429);
+    study_close(&s);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_test(suite, "file", all_of_a_file_is_read);
@@ -281,4 +335,5 @@ void add_tests(Suite *suite)
     add_test(suite, "not there", what_a_run_has_not_is_told);
     add_test(suite, "no measure", words_that_are_no_measure);
     add_test(suite, "checkpoint", numbers_of_a_checkpoint);
+    add_test(suite, "descent", the_size_of_a_step_of_descent);
 }

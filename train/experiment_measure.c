@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiment_descent.h"
 #include "experiment_tensor.h"
 
 enum { MOST_WORDS = 5, MOST_TEXT = 160 };
@@ -214,6 +215,11 @@ static const char *norm(double *x, const struct request *r, struct attn_error *e
     return experiment_tensor_norm(x, r->s->directory, r->w->word[1], r->x, e);
 }
 
+static const char *descent(double *x, const struct request *r, struct attn_error *e)
+{
+    return experiment_descent(x, r->s, e);
+}
+
 /* `words` beside the first; the last of them may have to be a number, or the third "while". */
 static const struct measure {
     const char *name;
@@ -225,14 +231,13 @@ static const struct measure {
                 {"highest", 1, false, false, highest}, {"lowest", 1, false, false, lowest},
                 {"highest", 4, true, true, highest},   {"lowest", 4, true, true, lowest},
                 {"result", 1, false, false, result},   {"cosine", 2, false, false, cosine},
-                {"norm", 2, true, false, norm}};
+                {"norm", 2, true, false, norm},        {"descent-size", 0, false, false, descent}};
 static const struct measure column = {"", 0, false, false, last};
 
 /* NULL: the words are none. */
 static const struct measure *find(const struct words *w, double *x)
 {
     *x = 0;
-    if (w->n == 1) return &column;
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
         const struct measure *m = &measures[i];
         if (strcmp(m->name, w->word[0]) || m->words != w->n - 1) continue;
@@ -240,7 +245,7 @@ static const struct measure *find(const struct words *w, double *x)
         if (m->number && !attn_number_parse(w->word[w->n - 1], x)) continue;
         return m;
     }
-    return NULL;
+    return w->n == 1 ? &column : NULL;
 }
 
 const char *experiment_measure_check(const char *measure, struct attn_error *e)

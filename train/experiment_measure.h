@@ -15,6 +15,7 @@
  *   result NAME                a number of result.json
  *   cosine TENSOR A,B,...      of the checkpoint's tensor, its first numbers, with (A, B, ...)
  *   norm TENSOR N              of its first N numbers
+ *   descent-size               experiment_descent.h
  *
  * What is never reached, or not there at any such step, is NAN, and fails every check. */
 #ifndef EXPERIMENT_MEASURE_H

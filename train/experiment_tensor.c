@@ -5,22 +5,22 @@
 #include <string.h>
 
 #include "attn/file.h"
-#include "attn/safetensors.h"
 #include "attn/text.h"
 
 enum { MOST = 64 };
 
-/* The first n numbers of a tensor, float or double. */
-static const char *read_first(double *to, size_t n, const struct attn_safetensors *s,
-                              const char *tensor, const char *path, struct attn_error *e)
+/* The first n numbers; `all`: there must be no more. */
+static const char *read_numbers(double *to, size_t n, bool all, const struct attn_safetensors *s,
+                                const char *tensor, struct attn_error *e)
 {
     const struct attn_tensor *t = attn_safetensors_find(s, tensor);
     const bool is_double = t && !strcmp(t->dtype, "F64");
     const size_t size = is_double ? sizeof(double) : sizeof(float);
 
-    if (!t || (!is_double && strcmp(t->dtype, "F32")) || t->bytes < n * size)
-        return attn_fail(e, ATTN_BAD_INPUT, "%.250s: no tensor %.100s of %zu reals", path, tensor,
-                         n);
+    if (!t || (!is_double && strcmp(t->dtype, "F32")) ||
+        (all ? t->bytes != n * size : t->bytes < n * size))
+        return attn_fail(e, ATTN_BAD_INPUT, "checkpoint: no tensor %.100s of %s%zu reals", tensor,
+                         all ? "" : "at least ", n);
     for (size_t i = 0; i < n; i++) {
         float narrow;
         memcpy(is_double ? (void *)&to[i] : (void *)&narrow, (const char *)t->data + i * size,
@@ -30,18 +30,32 @@ static const char *read_first(double *to, size_t n, const struct attn_safetensor
     return NULL;
 }
 
+const char *experiment_tensor_read(double *to, size_t n, const struct attn_safetensors *s,
+                                   const char *tensor, struct attn_error *e)
+{
+    return read_numbers(to, n, true, s, tensor, e);
+}
+
+const char *experiment_tensors_open(struct attn_safetensors *s, const char *directory,
+                                    struct attn_error *e)
+{
+    char path[4096];
+
+    if (!attn_path_join(path, sizeof path, directory, "checkpoint.safetensors"))
+        return attn_fail(e, ATTN_BAD_INPUT, "%.200s...: path too long", directory);
+    return attn_safetensors_read(s, path, e);
+}
+
 static const char *first_numbers(double *to, size_t n, const char *directory, const char *tensor,
                                  struct attn_error *e)
 {
     struct attn_safetensors s;
-    char path[4096];
-    const char *wrong;
+    struct attn_error why;
+    const char *wrong = experiment_tensors_open(&s, directory, e);
 
-    if (!attn_path_join(path, sizeof path, directory, "checkpoint.safetensors"))
-        return attn_fail(e, ATTN_BAD_INPUT, "%.200s...: path too long", directory);
-    wrong = attn_safetensors_read(&s, path, e);
     if (wrong) return wrong;
-    wrong = read_first(to, n, &s, tensor, path, e);
+    if (read_numbers(to, n, false, &s, tensor, &why))
+        wrong = attn_fail(e, why.fault, "%.200s: %.250s", directory, why.text);
     attn_safetensors_free(&s);
     return wrong;
 }
