@@ -150,6 +150,32 @@ START_TEST(answers_are_told)
 }
 END_TEST
 
+/* Positions between which one does not count are not next to each other. */
+START_TEST(gaps_part_answers)
+{
+    const struct attn_settings s = settings("copy");
+    struct mean cosines = {0}, repeats = {0}, firsts = {0};
+    struct attn_trainer t;
+
+    run_trial_trainer(&t, &s);
+    const int T = t.evaluation.T;
+    for (int i = 0; i < t.evaluation.B * T; i++)
+        if (i % T % 3 == i / T % 3) t.evaluation.targets[i] = ATTN_NO_ID;
+    const struct attn_scores scores = attn_trainer_evaluate(&t);
+    for (int i = 0; i < t.evaluation.B; i++) {
+        const struct attn_batch one = attn_batch_part(&t.evaluation, i, 1);
+        const int first = one.targets[0] == ATTN_NO_ID;
+        attn_model_forward(&t.model, &one);
+        add(&firsts, answer(&t.model, first) == one.targets[first]);
+        add_pairs(&cosines, &repeats, &t.model, &one);
+    }
+    ck_assert_double_eq_tol(scores.first_accuracy, value(&firsts), 1e-12);
+    ck_assert_double_eq_tol(scores.repetition, value(&repeats), 1e-12);
+    ck_assert_double_eq_tol(scores.hidden_cosine, value(&cosines), NEAR);
+    attn_trainer_close(&t);
+}
+END_TEST
+
 static const struct attn_parameter *parameter(const struct attn_trainer *t, const char *name)
 {
     for (int i = 0; i < t->model.parameters; i++)
@@ -340,6 +366,7 @@ END_TEST
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "answers", answers_are_told, TASKS);
+    add_test(suite, "gaps", gaps_part_answers);
     add_loop_test(suite, "heads", heads_are_told, TASKS);
     add_test(suite, "values", other_values_are_seen);
     add_test(suite, "alike", states_that_are_alike_have_a_cosine_of_one);

@@ -225,6 +225,40 @@ START_TEST(a_longer_table_of_positions_will_do)
 }
 END_TEST
 
+/* Longer means more places, no wider ones. */
+START_TEST(a_wider_table_of_positions_is_refused)
+{
+    enum { MOST = 16 };
+    struct attn_tensor tensor[MOST];
+    struct attn_settings s;
+    struct attn_trainer t;
+    struct attn_error e;
+    attn_real *wide;
+
+    attn_settings_default(&s, attn_task_find("reverse"));
+    s.model.position = "learned";
+    s.batch = s.eval_size = s.probes = 2;
+    run_trial_trainer(&t, &s);
+    ck_assert_int_le(t.model.parameters, MOST);
+    wide = calloc(t.model.count * 2, sizeof *wide);
+    for (int i = 0; i < t.model.parameters; i++) {
+        const struct attn_parameter *p = &t.model.parameter[i];
+        const bool more = strstr(p->name, "position") != NULL;
+        tensor[i] = (struct attn_tensor){.name = p->name,
+                                         .dtype = sizeof(attn_real) == 4 ? "F32" : "F64",
+                                         .rank = p->rank,
+                                         .shape = {p->shape[0], p->shape[1] * (1 + more)},
+                                         .data = wide,
+                                         .bytes = p->count * (1 + more) * sizeof *wide};
+    }
+    snprintf(s.weights, sizeof s.weights, "%s/wide", scratch_directory());
+    ck_assert_ptr_null(attn_safetensors_write(s.weights, tensor, t.model.parameters, NULL, 0, &e));
+    attn_trainer_close(&t);
+    expect_refused(&s, ATTN_BAD_INPUT, "position' has shape (");
+    free(wide);
+}
+END_TEST
+
 /* Any file with the right tensors: made here for a table of logits, which has one. */
 START_TEST(tensors_are_looked_at)
 {
@@ -304,6 +338,7 @@ void add_tests(Suite *suite)
     add_test(suite, "another file", another_file_of_that_name_is_refused);
     add_test(suite, "other models", other_models_are_refused);
     add_loop_test(suite, "positions", a_longer_table_of_positions_will_do, 2);
+    add_test(suite, "wider", a_wider_table_of_positions_is_refused);
     add_test(suite, "tensors", tensors_are_looked_at);
     add_test(suite, "program", weights_of_another_run_are_evaluated);
 }
