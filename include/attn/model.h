@@ -50,7 +50,8 @@ struct attn_model_settings {
     bool bias;             /* in projections, MLP and readout */
     bool given;            /* a real input is query, key and value, (width | width | outputs) */
     bool pool;             /* one row per sequence: the mean over its positions */
-    double init;           /* weights start as N(0, init^2 / fan_in), embeddings as N(0, 1) */
+    double init;           /* weights start as N(0, init^2 / fan_in), */
+    double embedding_init; /* embeddings as N(0, embedding_init^2); 0: N(0, 1) */
     double scale, softcap; /* 0: default, none */
     const char *scale_by;  /* scaling.h; NULL: own */
     bool log_length;       /* scores times ln n too, for the n keys that a query may see */

@@ -26,6 +26,7 @@ struct attn_task_options {
     int length, symbols;              /* of a sequence: tokens, and how many there are of them */
     int eval_length;                  /* first, max: length in the evaluation set; 0: as length */
     int window;                       /* window-sum: how many tokens are added */
+    bool whole;                       /* window-sum: the numbers are targets too, in training */
     int triggers;                     /* backcopy: symbols behind which a token is copied */
     bool begin;                       /* backcopy: a token of its own in front */
     int dimension;                    /* regression: of an input */

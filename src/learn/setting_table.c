@@ -67,6 +67,8 @@ const struct attn_setting attn_setting_table[] = {
      ATTN_SETTING_INTEGER, AT(options.eval_length), 0, WIDE, NULL},
     {"window", "N", TASK, "window-sum: numbers in a sum", "2", ATTN_SETTING_INTEGER,
      AT(options.window), 1, WIDE, NULL},
+    {"whole", "YES|NO", TASK, "window-sum: the numbers are targets too, in training", "no",
+     ATTN_SETTING_YES_NO, AT(options.whole), 0, 0, NULL},
     {"triggers", "N", TASK, "backcopy: symbols behind which a token is copied", "3",
      ATTN_SETTING_INTEGER, AT(options.triggers), 0, WIDE, NULL},
     {"begin", "YES|NO", TASK, "backcopy: a begin token in front", "yes", ATTN_SETTING_YES_NO,
@@ -162,6 +164,8 @@ const struct attn_setting attn_setting_table[] = {
      0, activation_name},
     {"init", "X", MODEL, "weights start as N(0, init^2 / fan-in)", "1", ATTN_SETTING_NUMBER,
      AT(model.init), 1e-30, HUGE_NUMBER, NULL},
+    {"embedding-init", "X", MODEL, "embeddings start as N(0, X^2)", "1", ATTN_SETTING_NUMBER,
+     AT(model.embedding_init), 1e-30, HUGE_NUMBER, NULL},
     {NULL, NULL, NULL, NULL, NULL, ATTN_SETTING_TEXT, 0, 0, 0, NULL},
 };
 #undef AT

@@ -43,6 +43,12 @@ static struct weight add_parameter(struct builder *b, const char *name, int rows
     return (struct weight){b->m->w + offset, b->m->g + offset};
 }
 
+/* Of embeddings. */
+static double spread(const struct attn_model *m)
+{
+    return m->settings.embedding_init != 0 ? m->settings.embedding_init : 1;
+}
+
 /* A matrix (in, out) that starts as N(0, init^2 / in). */
 static struct weight add_matrix(struct builder *b, const char *name, int in, int out)
 {
@@ -141,7 +147,8 @@ static struct attn_signal add_code(struct builder *b, struct attn_signal in)
     if (b->m->settings.position_in_qk || (!position->learned && !position->code)) return in;
     o = add_operation(b, &attn_op_code, in, in.width);
     if (position->learned) {
-        const struct weight code = add_parameter(b, "position", b->m->T, (size_t)in.width, 0, 1);
+        const struct weight code =
+            add_parameter(b, "position", b->m->T, (size_t)in.width, 0, spread(b->m));
         o->w = code.w;
         o->dw = code.g;
     } else {
@@ -162,7 +169,7 @@ static struct attn_signal add_input(struct builder *b)
     if (s->vocabulary == 0) return add_linear(b, in, "input", s->width);
     o = add_operation(b, &attn_op_embed, in, s->width);
     const struct weight table =
-        add_parameter(b, "embedding", s->vocabulary, (size_t)s->width, 0, 1);
+        add_parameter(b, "embedding", s->vocabulary, (size_t)s->width, 0, spread(b->m));
     o->w = table.w;
     o->dw = table.g;
     return o->out;
@@ -175,7 +182,7 @@ static void add_table(struct builder *b)
     const struct attn_signal in = {0}; /* from outside: no arrays */
     struct attn_operation *o = add_operation(b, &attn_op_embed, in, s->outputs);
     const struct weight table =
-        add_parameter(b, "embedding", s->vocabulary, (size_t)s->outputs, 0, 1);
+        add_parameter(b, "embedding", s->vocabulary, (size_t)s->outputs, 0, spread(b->m));
 
     o->w = table.w;
     o->dw = table.g;

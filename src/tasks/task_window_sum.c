@@ -4,7 +4,8 @@
  *     3 9 2 7 = 3 12 11         ->  - - - - 3 12 11 9         window 2, modulo 17
  *
  * Next-token prediction, counted on the sums alone: the numbers are independent draws from
- * 1 .. symbols, which nothing can predict. Id v is the number v, the last one the separator. */
+ * 1 .. symbols, which nothing can predict. As in the paper they are targets all the same in
+ * training with `whole`, never in evaluation. Id v is the number v, the last one the separator. */
 #include <stdio.h>
 
 #include "tasks/sequence.h"
@@ -43,13 +44,15 @@ static void fill(const struct attn_dataset *d, struct attn_batch *b, enum attn_s
     const struct attn_task_options *o = &d->options;
     const int n = o->length;
 
-    (void)stream, (void)index, (void)count;
+    (void)index, (void)count;
     for (int i = 0; i < n; i++) b->tokens[i] = 1 + (int)attn_rng_below(rng, (uint32_t)o->symbols);
     for (int i = 0; i < n; i++) {
         const int row = n + i;
         b->tokens[row] = i ? b->targets[row - 1] : o->symbols + 1;
         b->targets[row] = sum_of_window(b->right + (size_t)row * (size_t)b->T, b->tokens, i, o);
     }
+    for (int i = 0; i + 1 < n && o->whole && stream == ATTN_STREAM_TRAIN; i++)
+        b->targets[i] = b->tokens[i + 1];
     b->lengths[0] = b->T;
 }
 
@@ -64,8 +67,9 @@ static void label(const struct attn_dataset *d, const int *ids, char *out, int s
 const struct attn_task attn_task_window_sum = {
     .name = "window-sum",
     .summary = "behind the numbers, the sums of each and the one before it",
-    .defaults = "length=16 symbols=16 window=2 causal=yes width=64 position=learned residual=yes "
-                "norm=yes mlp=256 init=0.16 lr=0.003 steps=600 batch=128",
+    .defaults =
+        "length=16 symbols=16 window=2 whole=no causal=yes width=64 position=learned residual=yes "
+        "norm=yes mlp=256 init=0.16 lr=0.003 steps=600 batch=128",
     .open = open_window_sum,
     .fill = fill,
     .label = label,
