@@ -273,7 +273,7 @@ START_TEST(numbers_of_a_checkpoint)
 }
 END_TEST
 
-/* d = C = 1, two pairs: A_xx = (2 5) (2 7), u_y = 3 11 13. */
+/* d = C = 1, two pairs: A_xx = (2 5) (2 7), A_xy = (2 5) (3 7), u = 11 13 times 2, 3. */
 START_TEST(the_size_of_a_step_of_descent)
 {
     static const char config[] =
@@ -322,7 +322,7 @@ START_TEST(the_size_of_a_step_of_descent)
     ck_assert_ptr_null(attn_safetensors_write(path, tensors, 5, NULL, 0, &e));
     ck_assert_ptr_null(study_open(&s, scratch_directory(), &e));
     ck_assert_msg(!experiment_measure(&x, "descent-size", &s, &e), "%s", e.text);
-    ck_assert_double_eq(x, 2 * 140 * 429);
+    ck_assert_double_eq(x, 2 * (140 * 429 + 210 * 286));
     study_close(&s);
 }
 END_TEST

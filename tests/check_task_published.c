@@ -52,6 +52,26 @@ START_TEST(window_sum)
 }
 END_TEST
 
+/* In training, and there alone, all next tokens are targets but the separator. */
+START_TEST(whole_window_sum)
+{
+    struct attn_dataset d = open_task(
+        "window-sum",
+        (struct attn_task_options){.length = 5, .symbols = 9, .window = 2, .whole = true});
+    struct attn_batch b = new_batch(&d, 3);
+
+    for (int stream = 0; stream < 2; stream++) {
+        attn_dataset_fill(&d, &b, 3, stream ? ATTN_STREAM_EVAL : ATTN_STREAM_TRAIN, 1);
+        for (int i = 0; i < b.B; i++)
+            for (int j = 0; j < 5; j++)
+                ck_assert_int_eq(b.targets[i * b.T + j],
+                                 stream || j == 4 ? ATTN_NO_ID : b.tokens[i * b.T + j + 1]);
+    }
+    free_batch(&b);
+    attn_dataset_close(&d);
+}
+END_TEST
+
 static void expect_first(const struct attn_dataset *d, const struct attn_batch *one)
 {
     enum { BEGIN = 2, MARK = 3 };
@@ -200,6 +220,7 @@ END_TEST
 void add_tests(Suite *suite)
 {
     add_test(suite, "window-sum", window_sum);
+    add_test(suite, "whole window sum", whole_window_sum);
     add_test(suite, "first", first_bit);
     add_test(suite, "max", max_item);
     add_loop_test(suite, "evaluation length", eval_length, 2);

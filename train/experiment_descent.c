@@ -9,7 +9,7 @@
 struct layer {
     size_t d, n, C;                         /* numbers in x, pairs, width */
     double *input, *wq, *wk, *wv, *readout; /* (d + 1, C), (C, C) each, (C) */
-    double *q, *k;                          /* (C) */
+    double *q, *k, *k_y, *v;                /* (C) */
 };
 
 /* A whole number of config.json, at least 1. */
@@ -40,6 +40,8 @@ static size_t place(struct layer *l, struct attn_arena *arena)
     l->readout = attn_arena_take(arena, C, size);
     l->q = attn_arena_take(arena, C, size);
     l->k = attn_arena_take(arena, C, size);
+    l->k_y = attn_arena_take(arena, C, size);
+    l->v = attn_arena_take(arena, C, size);
     return arena->used;
 }
 
@@ -77,17 +79,25 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
+/* u of one number of a token. */
+static double read_out(const struct layer *l, size_t row)
+{
+    multiply(l->v, l->input + row * l->C, l->wv, l->C);
+    return dot(l->v, l->readout, l->C);
+}
+
 static double size_of(const struct layer *l)
 {
-    double diagonal = 0;
+    const double u_y = read_out(l, l->d);
+    double trace = 0;
 
+    multiply(l->k_y, l->input + l->d * l->C, l->wk, l->C);
     for (size_t c = 0; c < l->d; c++) {
         multiply(l->q, l->input + c * l->C, l->wq, l->C);
         multiply(l->k, l->input + c * l->C, l->wk, l->C);
-        diagonal += dot(l->q, l->k, l->C) / sqrt((double)l->C);
+        trace += dot(l->q, l->k, l->C) * u_y + dot(l->q, l->k_y, l->C) * read_out(l, c);
     }
-    multiply(l->q, l->input + l->d * l->C, l->wv, l->C);
-    return (double)l->n * diagonal / (double)l->d * dot(l->q, l->readout, l->C);
+    return (double)l->n / (double)l->d * trace / sqrt((double)l->C);
 }
 
 const char *experiment_descent(double *size, const struct study *s, struct attn_error *e)

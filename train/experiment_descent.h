@@ -5,9 +5,9 @@
  *
  *     sum_j (z^T A z_j) (u . z_j),   A = E W_Q W_K^T E^T / sqrt(D),   u = E W_V R,
  *
- * of which x^T A_xx x_j u_y y_j is a step of gradient descent on the squared error from w = 0
- * where A_xx u_y is a multiple of the identity (von Oswald et al. 2023). The size is that
- * multiple, the mean over the diagonal, times the number of pairs. */
+ * of which sum_j x^T M x_j y_j, M = A_xx u_y + A_xy u_x^T, is a step of gradient descent on the
+ * squared error from w = 0 where M is a multiple of the identity (von Oswald et al. 2023). The
+ * size is that multiple, the mean over the diagonal, times the number of pairs. */
 #ifndef EXPERIMENT_DESCENT_H
 #define EXPERIMENT_DESCENT_H
 

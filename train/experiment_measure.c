@@ -127,23 +127,34 @@ static double fall_of(const struct experiment_series *s, double x)
     return attn_phase_of_loss(s->step, s->value, s->n, 0).fall;
 }
 
-/* Of a column, or a measure of the last map. */
 static const char *last(double *x, const struct request *r, struct attn_error *e)
 {
-    const char *name = r->w->word[0], *column = name;
     struct experiment_series series;
-    const struct study_head *head;
-    int l, h;
+    const char *wrong = experiment_series(&series, r->w->word[0], r->s, e);
 
-    if (!experiment_series(&series, name, r->s, e)) {
-        *x = last_of(&series, 0);
-        return NULL;
-    }
-    if (!read_place(name, &l, &h, &column) || !find_metric(column) || !r->s->run.frames)
-        return e->text;
-    head = find_head(r->s, l, h, e);
-    if (!head) return e->text;
-    *x = attn_metric_value(&head->frame[r->s->run.frames - 1], find_metric(column));
+    if (!wrong) *x = last_of(&series, 0);
+    return wrong;
+}
+
+/* Of the last map, over all queries, whether they have a target or not. */
+static const char *map(double *x, const struct request *r, struct attn_error *e)
+{
+    const struct study *s = r->s;
+    const struct attn_metric *metric;
+    const char *name;
+    int layer, head;
+
+    if (!read_place(r->w->word[1], &layer, &head, &name))
+        return attn_fail(e, ATTN_BAD_INPUT, "map: expected layerL.headH.MEASURE");
+    if (!find_head(s, layer, head, e)) return e->text;
+    metric = find_metric(name);
+    if (!metric || !s->run.frames)
+        return attn_fail(e, ATTN_BAD_INPUT, "%.200s: no map, or no measure %.100s of one",
+                         s->directory, name);
+    struct attn_maps maps = attn_recording_maps(&s->run, s->run.frames - 1, layer);
+    maps.counted = NULL;
+    const struct attn_head_metrics all = attn_head_metrics(&maps, head);
+    *x = attn_metric_value(&all, metric);
     return NULL;
 }
 
@@ -226,12 +237,19 @@ static const struct measure {
     int words;
     bool number, is_while;
     const char *(*of)(double *x, const struct request *r, struct attn_error *e);
-} measures[] = {{"start", 1, false, false, start},     {"at", 2, true, false, at},
-                {"reach", 2, true, false, reach},      {"fall", 1, false, false, fall},
-                {"highest", 1, false, false, highest}, {"lowest", 1, false, false, lowest},
-                {"highest", 4, true, true, highest},   {"lowest", 4, true, true, lowest},
-                {"result", 1, false, false, result},   {"cosine", 2, false, false, cosine},
-                {"norm", 2, true, false, norm},        {"descent-size", 0, false, false, descent}};
+} measures[] = {{"map", 1, false, false, map},
+                {"start", 1, false, false, start},
+                {"at", 2, true, false, at},
+                {"reach", 2, true, false, reach},
+                {"fall", 1, false, false, fall},
+                {"highest", 1, false, false, highest},
+                {"lowest", 1, false, false, lowest},
+                {"highest", 4, true, true, highest},
+                {"lowest", 4, true, true, lowest},
+                {"result", 1, false, false, result},
+                {"cosine", 2, false, false, cosine},
+                {"norm", 2, true, false, norm},
+                {"descent-size", 0, false, false, descent}};
 static const struct measure column = {"", 0, false, false, last};
 
 /* NULL: the words are none. */

@@ -1,8 +1,7 @@
 /* experiment_measure.h - one number of one finished run.
  *
  * A measure is some words. SERIES is a column of metrics.tsv, or one of heads.tsv for one head:
- * "layer0.head1.entropy"; where heads.tsv has no such column, a measure of the last recorded
- * map (study --list).
+ * "layer0.head1.entropy".
  *
  *   SERIES                     its last number
  *   start SERIES               its first
@@ -12,6 +11,7 @@
  *   fall SERIES                the step of its steepest fall (attn/phase.h)
  *   highest SERIES while OTHER X   over the logged steps at which OTHER is above X
  *   lowest SERIES while OTHER X    likewise
+ *   map layerL.headH.NAME      a measure (study --list) of the last map, over all queries
  *   result NAME                a number of result.json
  *   cosine TENSOR A,B,...      of the checkpoint's tensor, its first numbers, with (A, B, ...)
  *   norm TENSOR N              of its first N numbers

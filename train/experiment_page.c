@@ -141,7 +141,7 @@ static void add_section(struct attn_text *t, const struct experiment *x,
     add_words(t, "The setting", attn_json_member(x->root, "setting"));
     add_words(t, "What was expected", attn_json_member(x->root, "expected"));
     if (o->skipped) {
-        add_words(t, "What came out", NULL);
+        add_element(t, "h3", "What came out");
         add_element(t, "p", o->skipped);
     } else {
         add(t, "<h3>What came out</h3>\n");
@@ -156,6 +156,15 @@ static void add_section(struct attn_text *t, const struct experiment *x,
     add(t, "</section>\n");
 }
 
+/* How many checks hold. */
+static int held(const struct experiment *x, const struct experiment_outcome *o)
+{
+    int n = 0;
+
+    for (int i = 0; i < x->checks; i++) n += o->check[i].holds;
+    return n;
+}
+
 static void add_index(struct attn_text *t, const struct experiment *x,
                       const struct experiment_outcome *o, int n, int64_t seed)
 {
@@ -164,28 +173,21 @@ static void add_index(struct attn_text *t, const struct experiment *x,
                     "<p>Known results on how attention learns, trained again with seed %lld "
                     "and held against what was published.</p>\n<div class=scroll><table>\n",
                     (long long)seed);
-    add(t, "<tr><th>experiment<th>what is checked<th>here<th>expected<th></tr>\n");
-    for (int i = 0; i < n; i++)
-        for (int c = 0; c < (o[i].skipped ? 1 : x[i].checks); c++) {
-            char text[EXPERIMENT_RANGE];
-            add(t, "<tr><td>");
-            if (c == 0) {
-                attn_text_print(t, "<a href=\"#%s\">", x[i].name);
-                add_escaped(t, x[i].title);
-                add(t, "</a>");
-            }
-            if (o[i].skipped) {
-                add(t, "<td colspan=4>");
-                add_escaped(t, o[i].skipped);
-                add(t, "</tr>\n");
-                continue;
-            }
-            add_element(t, "td", x[i].check[c].what);
-            add_element(t, "td", experiment_found(text, &o[i].check[c]));
-            add_element(t, "td", experiment_range(text, x[i].check[c].least, x[i].check[c].most));
-            add_verdict(t, o[i].check[c].holds);
-            add(t, "</tr>\n");
+    add(t, "<tr><th>experiment<th>source<th>checks<th></tr>\n");
+    for (int i = 0; i < n; i++) {
+        attn_text_print(t, "<tr><td><a href=\"#%s\">", x[i].name);
+        add_escaped(t, x[i].title);
+        add(t, "</a>");
+        add_element(t, "td", x[i].source);
+        if (o[i].skipped) {
+            add(t, "<td colspan=2>");
+            add_escaped(t, o[i].skipped);
+        } else {
+            attn_text_print(t, "<td>%d of %d</td>", held(&x[i], &o[i]), x[i].checks);
+            add_verdict(t, o[i].holds);
         }
+        add(t, "</tr>\n");
+    }
     add(t, "</table></div>\n</div>\n");
 }
 
