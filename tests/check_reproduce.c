@@ -107,6 +107,27 @@ START_TEST(other_settings_are_trained_anew_and_seen)
 }
 END_TEST
 
+/* Also those that started from its weights, whose own settings are the same. */
+START_TEST(what_stands_on_a_changed_run_is_trained_anew)
+{
+    static const char text[] =
+        "{\"title\": \"t\", \"settings\": {\"task\": \"recall\", \"width\": 8, \"batch\": 8, "
+        "\"eval-size\": 8}, \"runs\": {\"a\": {\"steps\": %d}, \"b\": {\"from\": \"a\", "
+        "\"steps\": 0}, \"c\": {\"from\": \"b\", \"steps\": 1}}, \"checks\": [{\"what\": \"w\", "
+        "\"run\": \"b\", \"minus\": \"a\", \"measure\": \"eval_loss\", \"near\": 0, \"within\": "
+        "0}]}";
+    char path[300], words[1024];
+
+    for (int steps = 2; steps < 4; steps++) {
+        snprintf(path, sizeof path, "%s/chain.json", scratch_directory());
+        snprintf(words, sizeof words, text, steps);
+        write_file(path, words, strlen(words));
+        ck_assert_msg(reproduce("chain.json") == 0, "%s", run_output);
+        ck_assert_msg(reproduce("chain.json") == 0, "%s", run_output);
+    }
+}
+END_TEST
+
 START_TEST(all_of_it_as_json)
 {
     write_small("");
@@ -178,6 +199,7 @@ void add_tests(Suite *suite)
     add_test(suite, "told", what_comes_out_is_told);
     add_test(suite, "finished", a_finished_run_is_not_trained_again);
     add_test(suite, "other settings", other_settings_are_trained_anew_and_seen);
+    add_test(suite, "chain", what_stands_on_a_changed_run_is_trained_anew);
     add_test(suite, "JSON", all_of_it_as_json);
     add_test(suite, "refused", what_cannot_be_is_refused);
     add_test(suite, "train fails", a_train_that_fails_is_told);

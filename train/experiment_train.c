@@ -11,10 +11,11 @@
 #include "attn/file.h"
 #include "attn/memory.h"
 #include "attn/run.h"
+#include "attn/sha256.h"
 #include "attn/threads.h"
 #include "beside.h"
 
-enum { CANNOT_START = 127, MOST_WORDS = 160, MOST_AT_ONCE = 64 };
+enum { CANNOT_START = 127, MOST_WORDS = 160, MOST_AT_ONCE = 64, FILE_LIMIT = 1 << 30 };
 
 enum state { WAITING, RUNNING, DONE };
 
@@ -86,11 +87,37 @@ void experiment_words(struct attn_text *t, const struct attn_settings *s, char g
             add_word(t, s, &standard, j, gap);
 }
 
-/* Whether there is a run with other settings. What its data held is left to train. */
+/* Whether a file is not what a run read: its contents decide the numbers as settings do. One that
+ * is not there is left to train to tell. */
+static bool has_changed(const char *path, const char *known)
+{
+    char now[ATTN_SHA256_HEX], *bytes;
+    struct attn_sha256 sha;
+    struct attn_error e;
+    size_t size;
+
+    if (attn_file_read(&bytes, &size, path, FILE_LIMIT, &e)) return false;
+    attn_sha256_begin(&sha);
+    attn_sha256_add(&sha, bytes, size);
+    attn_sha256_end(&sha, now);
+    attn_free(bytes);
+    return strcmp(known, now) != 0;
+}
+
+static bool reads_others(const struct attn_settings *old, const struct attn_settings *s)
+{
+    char data[ATTN_DATA_PATH + 64];
+
+    if (s->weights[0] && has_changed(s->weights, old->weights_sha256)) return true;
+    return s->data[0] && find_data(data, sizeof data, s->data) &&
+           has_changed(data, old->data_sha256);
+}
+
+/* Whether there is a run with other settings, or that read other files. */
 static bool is_another(const char *directory, const struct attn_settings *s)
 {
     struct attn_text was = {0}, now = {0};
-    struct attn_settings old, wanted = *s;
+    struct attn_settings old;
     char path[ATTN_RUN_PATH + 32], precision[8], *text;
     struct attn_error e;
     size_t n;
@@ -103,11 +130,11 @@ static bool is_another(const char *directory, const struct attn_settings *s)
     }
     if (!read) return false;
     experiment_words(&was, &old, ' ');
-    experiment_words(&now, &wanted, ' ');
+    experiment_words(&now, s, ' ');
     same = !was.failed && !now.failed && !strcmp(was.data, now.data);
     attn_text_free(&was);
     attn_text_free(&now);
-    return !same;
+    return !same || reads_others(&old, s);
 }
 
 /* The words of a train, each ending in NUL. */
