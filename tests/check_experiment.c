@@ -1,11 +1,8 @@
-/* Experiments as files: what is read of them, what is refused, and numbers of runs. */
+/* Experiments as files: what is read of them, and what is refused. */
 #include <math.h>
 
-#include "attn/memory.h"
-#include "attn/safetensors.h"
 #include "experiment.h"
-#include "experiment_measure.h"
-#include "experiment_tensor.h"
+#include "experiment_plot.h"
 #include "test.h"
 
 #define RUNS                                                                                       \
@@ -70,6 +67,11 @@ static const struct {
 } refused[] = {
     {"[]", "expected an object"},
     {"{\"title\": 3}", "\"title\": expected a string"},
+    {"{\"title\": \"a\\nb\"}", "expected a string of one line"},
+    {"{\"title\": \"a\\u001b[2J\"}", "expected a string of one line"},
+    {"{\"title\": \"a\\u0000b\"}", "expected a string of one line"},
+    {"{\"title\": \"t\", \"lesson\": 3}", "\"lesson\": expected a string, or a list"},
+    {"{\"title\": \"t\", \"question\": [\"a\", 3]}", "\"question\": expected a string, or a list"},
     {"{}", "no \"title\""},
     {"{\"title\": \"t\", \"colour\": 1}", "\"colour\" is not known here"},
     {"{\"title\": \"t\", \"program\": \"rm\"}", "expected train or train64"},
@@ -90,12 +92,20 @@ static const struct {
      "task recall has no such setting"},
     {"{\"title\": \"t\", \"runs\": {\"a\": {\"task\": \"recall\", \"from\": \"a\"}}}",
      "no run \"a\" before it"},
+    {"{\"title\": \"t\", \"settings\": {\"task\": \"recall\"}, \"runs\": {\"a\": {}, \"b\": "
+     "{\"from\": "
+     "\"a\", \"weights\": \"w\"}}}",
+     "\"from\" and \"weights\": only one"},
     {"{\"title\": \"t\", " RUNS "}", "\"checks\": expected a list"},
     {"{\"title\": \"t\", " RUNS ", \"checks\": []}", "\"checks\": expected a list"},
     {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK "}]}", "either \"run\" or \"runs\""},
     {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"run\": \"c\"}]}",
      "check 1: \"run\": expected names of runs, not c"},
     {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"run\": []}]}", "names of runs"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
+     ", \"run\": [\"a\", \"b\", \"a\", \"b\", \"a\", \"b\", \"a\", \"b\", \"a\", \"b\", \"a\", "
+     "\"b\"]}]}",
+     "one run, or several and a \"fit\""},
     {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"runs\": [\"a\", \"b\"]}]}",
      "one run, or several and a \"fit\""},
     {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"run\": \"a\", \"fit\": \"best\"}]}",
@@ -103,6 +113,20 @@ static const struct {
     {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
      ", \"runs\": [\"a\", \"b\"], \"fit\": \"log-log slope\"}]}",
      "\"against\": expected a setting"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
+     ", \"runs\": [\"a\", \"b\"], \"fit\": \"log-log slope\", \"against\": \"optimizer\"}]}",
+     "\"against\": expected a setting that is a number"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
+     ", \"runs\": [\"a\", \"b\"], \"fit\": \"log-log slope\", \"against\": \"dimension\"}]}",
+     "\"against\": expected a setting that is a number in all these runs"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK ", \"run\": \"a\", \"within\": 1}]}",
+     "\"near\" and \"within\" together"},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
+     ", \"run\": \"a\", \"near\": 1, \"within\": 1}]}",
+     "without \"least\" and \"most\""},
+    {"{\"title\": \"t\", " RUNS ", \"checks\": [{\"what\": \"w\", \"measure\": \"loss\", \"run\": "
+     "\"a\", \"near\": 2, \"within\": \"3 % or so\"}]}",
+     "\"within\": expected"},
     {"{\"title\": \"t\", " RUNS ", \"checks\": [{" CHECK
      ", \"run\": \"a\", \"minus\": [\"a\", \"b\"]}]}",
      "\"minus\": expected as many runs"},
@@ -136,194 +160,91 @@ START_TEST(what_is_wrong_in_a_file_is_told)
 }
 END_TEST
 
-/* A run by hand: five logged steps, one head. */
-static const char *made_run(void)
+START_TEST(a_list_of_runs_may_be_called_run)
 {
-    static char path[300], file[400];
-    static const char config[] = "{\"task\": \"recall\", \"layers\": 1, \"heads\": 1}",
-                      metrics[] = "step\tloss\teval_loss\taccuracy\tprogress\n"
-                                  "1\t3\t3\t0.1\t0.0\n10\t3\t2.9\t0.2\t0.3\n20\t1\t2.8\t0.1\t0.4\n"
-                                  "30\t0.2\t0.3\t0.9\t0.8\n40\t0.1\t0.2\t1\t0.7\n",
-                      heads[] =
-                          "step\tlayer\thead\tentropy\n1\t0\t0\t2\n20\t0\t0\tnan\n40\t0\t0\t0.5\n",
-                      result[] = "{\"status\": \"done\", \"seconds\": 1.5}\n";
-    const struct {
-        const char *name, *text;
-    } files[] = {{"config.json", config},
-                 {"metrics.tsv", metrics},
-                 {"heads.tsv", heads},
-                 {"result.json", result}};
+    static const char text[] = "{\"title\": \"T\", " RUNS ", \"checks\": [{" CHECK
+                               ", \"run\": [\"a\", \"b\", \"a\"], \"minus\": [\"b\", \"b\", "
+                               "\"a\"], \"fit\": \"smallest\"}, "
+                               "{" CHECK ", \"run\": \"b\"}]}";
+    struct experiment x;
+    struct attn_error e;
 
-    snprintf(path, sizeof path, "%s", scratch_directory());
-    for (int i = 0; i < 4; i++) {
-        snprintf(file, sizeof file, "%s/%s", path, files[i].name);
-        write_file(file, files[i].text, strlen(files[i].text));
-    }
-    return path;
+    ck_assert_msg(!experiment_read(&x, write_experiment(text), &e), "%s", e.text);
+    ck_assert_int_eq(x.check[0].runs, 3);
+    ck_assert_int_eq(x.check[0].run[1], 1);
+    ck_assert_int_eq(x.check[0].other[0], 1);
+    ck_assert_int_eq(x.check[0].other[2], 0);
+    ck_assert_ptr_eq(x.check[1].run, x.check[0].other + 3);
+    experiment_free(&x);
 }
+END_TEST
+
+/* It becomes a folder's, and a place in the page. */
+START_TEST(a_name_is_letters_digits_and_lines)
+{
+    static const char *const bad[] = {"..json",
+                                      "...json",
+                                      ".json",
+                                      "a b.json",
+                                      "a'b.json",
+                                      "<b>.json",
+                                      "report.html.json",
+                                      "a/",
+                                      "a123456789b123456789c123456789d123456789e123456789f123456789"
+                                      "g123.json"};
+    struct experiment x;
+    struct attn_error e;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_ptr_nonnull(experiment_read(&x, bad[i], &e));
+        ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
+        ck_assert_msg(strstr(e.text, "expected a name of up to 63 letters") != NULL, "%s", e.text);
+    }
+    ck_assert_ptr_nonnull(experiment_read(&x, "not there/A-b_9.json", &e));
+    ck_assert_ptr_null(strstr(e.text, "expected a name"));
+}
+END_TEST
 
 static const struct {
-    const char *measure;
-    double value;
-} measures[] = {
-    {"accuracy", 1},
-    {"start accuracy", 0.1},
-    {"at accuracy 30", 0.9},
-    {"at accuracy 31", (double)NAN},
-    {"reach accuracy 0.5", 30},
-    {"reach accuracy 1.5", (double)NAN},
-    {"fall eval_loss", 20},
-    {"highest progress", 0.8},
-    {"lowest accuracy", 0.1},
-    {"highest progress while eval_loss 2.5", 0.4},
-    {"highest progress while eval_loss 9", (double)NAN},
-    {"lowest eval_loss while accuracy 0.15", 0.2},
-    {"layer0.head0.entropy", 0.5},
-    {"lowest layer0.head0.entropy", 0.5},
-    {"highest layer0.head0.entropy", 2},
-    {"result seconds", 1.5},
+    const char *picture, *says;
+} pictures[] = {
+    {"3", "expected an object"},
+    {"{}", "\"panels\": expected a list"},
+    {"{\"panels\": [{}]}", "\"curves\": expected a list"},
+    {"{\"panels\": [{\"curves\": []}]}", "\"curves\": expected a list"},
+    {"{\"panels\": [{\"curves\": [], \"log\": 1}]}", "\"log\": expected true or false"},
+    {"{\"log-x\": \"yes\"}", "\"log-x\": expected true or false"},
+    {"{\"panels\": [{\"curves\": [{\"run\": \"c\", \"measure\": \"loss\"}]}]}",
+     "names of runs, not c"},
+    {"{\"panels\": [{\"curves\": [{\"run\": \"a\", \"measure\": \"at loss 3\"}]}]}",
+     "a series of one run"},
+    {"{\"panels\": [{\"curves\": [{\"runs\": [\"a\", \"b\"], \"measure\": \"loss\"}]}]}",
+     "a series of one run"},
+    {"{\"panels\": [{\"curves\": [{\"run\": \"a\", \"measure\": \"\"}]}]}",
+     "\"measure\": \"\" is none"},
+    {"{\"x\": \"kind\", \"panels\": [{\"curves\": [{\"run\": \"a\", \"measure\": \"loss\"}]}]}",
+     "\"x\": expected step, or a setting that is a number"},
+    {"{\"x\": \"Step\", \"panels\": [{\"curves\": [{\"run\": \"a\", \"measure\": \"loss\"}]}]}",
+     "\"x\": expected step, or a setting that is a number"},
 };
-enum { MEASURES = sizeof measures / sizeof *measures };
+enum { PICTURES = sizeof pictures / sizeof *pictures };
 
-START_TEST(measures_are_those_of_the_files)
+START_TEST(a_wrong_picture_is_told_before_anything_is_trained)
 {
-    struct study s;
-    struct attn_error e;
-    double x = 7;
-
-    ck_assert_msg(!study_open(&s, made_run(), &e), "%s", e.text);
-    ck_assert_msg(!experiment_measure_check(measures[_i].measure, &e), "%s", e.text);
-    ck_assert_msg(!experiment_measure(&x, measures[_i].measure, &s, &e), "%s", e.text);
-    if (isnan(measures[_i].value))
-        ck_assert_double_nan(x);
-    else
-        ck_assert_double_eq(x, measures[_i].value);
-    study_close(&s);
-}
-END_TEST
-
-START_TEST(what_a_run_has_not_is_told)
-{
-    static const char *const none[] = {"nothing",
-                                       "layer0.head0.nothing",
-                                       "layer1.head0.entropy",
-                                       "layer0.head7.entropy",
-                                       "result nothing",
-                                       "highest progress while nothing 1",
-                                       "cosine w 1,2",
-                                       "highest loss while layer0.head0.entropy 0"};
-    struct study s;
-    struct attn_error e;
-    double x;
-
-    ck_assert_msg(!study_open(&s, made_run(), &e), "%s", e.text);
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        ck_assert_msg(experiment_measure(&x, none[i], &s, &e) != NULL, "%s", none[i]);
-        ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
-        ck_assert_ptr_nonnull(strstr(e.text, s.directory));
-    }
-    study_close(&s);
-}
-END_TEST
-
-START_TEST(words_that_are_no_measure)
-{
-    static const char *const none[] = {"",
-                                       "   ",
-                                       "at accuracy",
-                                       "at accuracy x",
-                                       "reach accuracy",
-                                       "highest a until b 1",
-                                       "highest a while b x",
-                                       "a b",
-                                       "1 2 3 4 5 6",
-                                       "result a b"};
+    char text[1024];
+    struct experiment x;
     struct attn_error e;
 
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        ck_assert_msg(experiment_measure_check(none[i], &e) != NULL, "%s", none[i]);
-        ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
-    }
-}
-END_TEST
-
-START_TEST(numbers_of_a_checkpoint)
-{
-    const float narrow[] = {3, 4, 9};
-    const double wide[] = {-1, 0, 5};
-    const struct attn_tensor tensors[] = {
-        {.name = "n", .dtype = "F32", .rank = 1, .shape = {3}, .data = narrow, .bytes = 12},
-        {.name = "w", .dtype = "F64", .rank = 1, .shape = {3}, .data = wide, .bytes = 24}};
-    char path[400];
-    struct attn_error e;
-    double x;
-
-    snprintf(path, sizeof path, "%s/checkpoint.safetensors", scratch_directory());
-    ck_assert_ptr_null(attn_safetensors_write(path, tensors, 2, NULL, 0, &e));
-    ck_assert_ptr_null(experiment_tensor_norm(&x, scratch_directory(), "n", 2, &e));
-    ck_assert_double_eq(x, 5);
-    ck_assert_ptr_null(experiment_tensor_cosine(&x, scratch_directory(), "n", "4,-3", &e));
-    ck_assert_double_eq(x, 0);
-    ck_assert_ptr_null(experiment_tensor_cosine(&x, scratch_directory(), "w", "2,0", &e));
-    ck_assert_double_eq(x, -1);
-    ck_assert_ptr_nonnull(experiment_tensor_norm(&x, scratch_directory(), "n", 4, &e));
-    ck_assert_ptr_nonnull(experiment_tensor_norm(&x, scratch_directory(), "n", 0.5, &e));
-    ck_assert_ptr_nonnull(experiment_tensor_cosine(&x, scratch_directory(), "n", "1,", &e));
-    ck_assert_ptr_nonnull(experiment_tensor_cosine(&x, scratch_directory(), "z", "1", &e));
-}
-END_TEST
-
-/* d = C = 1, two pairs: A_xx = (2 5) (2 7), A_xy = (2 5) (3 7), u = 11 13 times 2, 3. */
-START_TEST(the_size_of_a_step_of_descent)
-{
-    static const char config[] =
-        "{\"task\": \"regression\", \"kind\": \"linear-identity\", \"output\": false, "
-        "\"scale\": 0, \"layers\": 1, \"heads\": 1, \"dimension\": 1, \"pairs\": 2, "
-        "\"width\": 1}";
-    static const double numbers[] = {2, 3, 5, 7, 11, 13};
-    const struct attn_tensor tensors[] = {
-        {.name = "input.w", .dtype = "F64", .rank = 1, .shape = {2}, .data = numbers, .bytes = 16},
-        {.name = "layer0.wq",
-         .dtype = "F64",
-         .rank = 1,
-         .shape = {1},
-         .data = numbers + 2,
-         .bytes = 8},
-        {.name = "layer0.wk",
-         .dtype = "F64",
-         .rank = 1,
-         .shape = {1},
-         .data = numbers + 3,
-         .bytes = 8},
-        {.name = "layer0.wv",
-         .dtype = "F64",
-         .rank = 1,
-         .shape = {1},
-         .data = numbers + 4,
-         .bytes = 8},
-        {.name = "readout.w",
-         .dtype = "F64",
-         .rank = 1,
-         .shape = {1},
-         .data = numbers + 5,
-         .bytes = 8}};
-    char path[400];
-    struct study s;
-    struct attn_error e;
-    double x;
-
-    ck_assert_ptr_null(study_open(&s, made_run(), &e));
-    ck_assert_ptr_nonnull(experiment_measure(&x, "descent-size", &s, &e));
-    ck_assert_ptr_nonnull(strstr(e.text, "expected task regression"));
-    study_close(&s);
-    snprintf(path, sizeof path, "%s/config.json", made_run());
-    write_file(path, config, strlen(config));
-    snprintf(path, sizeof path, "%s/checkpoint.safetensors", scratch_directory());
-    ck_assert_ptr_null(attn_safetensors_write(path, tensors, 5, NULL, 0, &e));
-    ck_assert_ptr_null(study_open(&s, scratch_directory(), &e));
-    ck_assert_msg(!experiment_measure(&x, "descent-size", &s, &e), "%s", e.text);
-    ck_assert_double_eq(x, 2 * (140 * 429 + 210 * 286));
-    study_close(&s);
+    snprintf(text, sizeof text,
+             "{\"title\": \"T\", " RUNS ", \"checks\": [{" CHECK
+             ", \"run\": \"a\"}], \"picture\": %s}",
+             pictures[_i].picture);
+    ck_assert_msg(!experiment_read(&x, write_experiment(text), &e), "%s", e.text);
+    ck_assert_ptr_nonnull(experiment_plot_check(&x, &e));
+    ck_assert_int_eq(e.fault, ATTN_BAD_INPUT);
+    ck_assert_msg(strstr(e.text, "mine, picture: ") && strstr(e.text, pictures[_i].says), "%s",
+                  e.text);
+    experiment_free(&x);
 }
 END_TEST
 
@@ -331,9 +252,7 @@ void add_tests(Suite *suite)
 {
     add_test(suite, "file", all_of_a_file_is_read);
     add_loop_test(suite, "refused", what_is_wrong_in_a_file_is_told, REFUSED);
-    add_loop_test(suite, "measures", measures_are_those_of_the_files, MEASURES);
-    add_test(suite, "not there", what_a_run_has_not_is_told);
-    add_test(suite, "no measure", words_that_are_no_measure);
-    add_test(suite, "checkpoint", numbers_of_a_checkpoint);
-    add_test(suite, "descent", the_size_of_a_step_of_descent);
+    add_test(suite, "run is a list", a_list_of_runs_may_be_called_run);
+    add_test(suite, "name", a_name_is_letters_digits_and_lines);
+    add_loop_test(suite, "picture", a_wrong_picture_is_told_before_anything_is_trained, PICTURES);
 }

@@ -10,7 +10,8 @@
 
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
-ONCE := bench_faults bench_program chart cli cli_value error experiment file file_failures healthy \
+ONCE := bench_faults bench_program chart cli cli_value error experiment experiment_measure \
+        file file_failures healthy \
         heatmap heatmap_grid json library planted plot plot_child plot_curves plot_labels \
         plot_prelude programs progress readme report report_room reproduce scripts sha256 study study_play \
         study_plot study_plot_rules study_program study_show terminal text text_corpus threads xml

@@ -6,6 +6,7 @@
 #include "attn/memory.h"
 
 enum { FILE_LIMIT = 1 << 20 };
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 static int count(const struct attn_json *list)
 {
@@ -13,6 +14,14 @@ static int count(const struct attn_json *list)
 
     for (const struct attn_json *j = list ? list->first : NULL; j; j = j->next) n++;
     return n;
+}
+
+/* No line feed, nothing that steers a terminal, no NUL. */
+static bool is_line(const struct attn_json *j)
+{
+    for (size_t i = 0; i < j->size; i++)
+        if ((unsigned char)j->text[i] < 0x20 || j->text[i] == 0x7f) return false;
+    return true;
 }
 
 const char *experiment_string(const struct attn_json *object, const char *name,
@@ -24,8 +33,8 @@ const char *experiment_string(const struct attn_json *object, const char *name,
         if (!fallback) attn_fail(e, ATTN_BAD_INPUT, "no \"%s\"", name);
         return fallback;
     }
-    if (j->type == ATTN_JSON_STRING) return j->text;
-    attn_fail(e, ATTN_BAD_INPUT, "\"%s\": expected a string", name);
+    if (j->type == ATTN_JSON_STRING && is_line(j)) return j->text;
+    attn_fail(e, ATTN_BAD_INPUT, "\"%s\": expected a string of one line", name);
     return NULL;
 }
 
@@ -52,6 +61,18 @@ int experiment_run_find(const struct experiment *x, const char *name)
     for (int i = 0; i < x->runs; i++)
         if (!strcmp(x->run[i].name, name)) return i;
     return -1;
+}
+
+bool experiment_is_axis(const struct experiment *x, const int *run, int runs, const char *name)
+{
+    const struct attn_setting *s = attn_setting_find(name);
+
+    if (!s || (s->type != ATTN_SETTING_INTEGER && s->type != ATTN_SETTING_LONG &&
+               s->type != ATTN_SETTING_NUMBER))
+        return false;
+    for (int i = 0; i < runs; i++)
+        if (!attn_setting_applies(s, attn_task_find(x->run[run[i]].settings.task))) return false;
+    return true;
 }
 
 /* A value of JSON as the command line would give it; NULL: it cannot be one. */
@@ -106,7 +127,7 @@ static const char *read_run(struct experiment *x, struct experiment_run *run,
     const char *wrong = from ? find_task(&task, common, own, e) : e->text;
 
     if (wrong) return wrong;
-    run->from = experiment_run_find(x, from);
+    run->from = *from ? experiment_run_find(x, from) : -1;
     if (*from && run->from < 0)
         return attn_fail(e, ATTN_BAD_INPUT, "\"from\": no run \"%.100s\" before it", from);
     attn_settings_default(&run->settings, task);
@@ -114,13 +135,15 @@ static const char *read_run(struct experiment *x, struct experiment_run *run,
         if (strcmp(j->name, "task")) wrong = set(&run->settings, j, e);
     for (const struct attn_json *j = own->first; j && !wrong; j = j->next)
         if (strcmp(j->name, "task") && strcmp(j->name, "from")) wrong = set(&run->settings, j, e);
+    if (!wrong && run->from >= 0 && run->settings.weights[0])
+        wrong = attn_fail(e, ATTN_BAD_INPUT, "\"from\" and \"weights\": only one");
     return wrong;
 }
 
 /* A run's name is a folder's. */
 static bool is_name(const char *s)
 {
-    return *s && *s != '.' && !s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789.-_")];
+    return *s && *s != '.' && !s[strspn(s, NAME_CHARACTERS ".")];
 }
 
 static const char *read_runs(struct experiment *x, struct attn_error *e)
@@ -149,6 +172,22 @@ static const char *read_runs(struct experiment *x, struct attn_error *e)
     return wrong;
 }
 
+/* Those that only the page shows. */
+static const char *read_words(const struct experiment *x, struct attn_error *e)
+{
+    static const char *const names[] = {"question", "setting", "expected", "lesson"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct attn_json *words = attn_json_member(x->root, names[i]);
+        const bool list = words && words->type == ATTN_JSON_ARRAY;
+        for (const struct attn_json *j = list ? words->first : words; j; j = list ? j->next : NULL)
+            if (j->type != ATTN_JSON_STRING)
+                return attn_fail(e, ATTN_BAD_INPUT,
+                                 "\"%s\": expected a string, or a list of paragraphs", names[i]);
+    }
+    return NULL;
+}
+
 static const char *read_head(struct experiment *x, struct attn_error *e)
 {
     static const char *const names[] = {"title",  "source",  "question", "setting", "expected",
@@ -169,18 +208,24 @@ static const char *read_head(struct experiment *x, struct attn_error *e)
         return attn_fail(e, ATTN_BAD_INPUT, "\"seeds\": expected 1 to %d", EXPERIMENT_SEEDS);
     if (!*x->needs) x->needs = NULL;
     x->seeds = (int)n;
-    return NULL;
+    return read_words(x, e);
 }
 
-static void take_name(struct experiment *x, const char *path)
+/* It becomes a folder's, files' beside that and a place in the page. */
+static const char *take_name(struct experiment *x, const char *path, struct attn_error *e)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
     size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
 
-    if (n >= sizeof x->name) n = sizeof x->name - 1;
+    if (n == 0 || n >= sizeof x->name ||
+        strspn(name, NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < n)
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "%.300s: expected a name of up to %d letters, digits, - _ and an ending",
+                         path, EXPERIMENT_NAME - 1);
     memcpy(x->name, name, n);
     x->name[n] = '\0';
+    return NULL;
 }
 
 const char *experiment_read(struct experiment *x, const char *path, struct attn_error *e)
@@ -191,7 +236,7 @@ const char *experiment_read(struct experiment *x, const char *path, struct attn_
     const char *wrong;
 
     *x = (struct experiment){0};
-    take_name(x, path);
+    if (take_name(x, path, e)) return e->text;
     if (attn_file_read(&text, &size, path, FILE_LIMIT, e)) return e->text;
     wrong = attn_json_parse(&x->root, text, size, path, e);
     attn_free(text);

@@ -23,7 +23,7 @@
  *       least, most          between which it must lie; or near and within, a number or "3 %"
  *   picture                  experiment_plot.h
  *
- * What is not known is refused. */
+ * What is not known is refused. NAME is of letters, digits, - and _. */
 #ifndef EXPERIMENT_H
 #define EXPERIMENT_H
 
@@ -83,6 +83,9 @@ void experiment_free(struct experiment *x);
 
 int experiment_run_find(const struct experiment *x, const char *name); /* -1: none */
 
+/* Whether it is a setting that has a number in all of these runs. */
+bool experiment_is_axis(const struct experiment *x, const int *run, int runs, const char *name);
+
 /* Reads the list of checks; for experiment_read. Appends to x->index from *used on. */
 ATTN_MUST_CHECK const char *experiment_read_checks(struct experiment *x, struct attn_error *e);
 
@@ -92,8 +95,8 @@ ATTN_MUST_CHECK const char *experiment_find_runs(int *to, int most, int *runs,
                                                  const struct attn_json *object,
                                                  struct attn_error *e);
 
-/* A member that is a string, or `fallback` where there is none; NULL: something else, and e says
- * so. */
+/* A member that is a string of one line, or `fallback` where there is none; NULL: something else,
+ * and e says so. */
 const char *experiment_string(const struct attn_json *object, const char *name,
                               const char *fallback, struct attn_error *e);
 

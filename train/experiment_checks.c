@@ -27,6 +27,15 @@ static int names_in(const struct attn_json *j)
     return n;
 }
 
+/* The member "run" or the member "runs"; NULL: neither, or both. */
+static const struct attn_json *named_runs(const struct attn_json *object)
+{
+    const struct attn_json *one = attn_json_member(object, "run"),
+                           *several = attn_json_member(object, "runs");
+
+    return !one == !several ? NULL : one ? one : several;
+}
+
 /* Takes their places among the runs into `to`. */
 static const char *find_runs(int *to, const struct experiment *x, const struct attn_json *j,
                              struct attn_error *e)
@@ -55,12 +64,13 @@ static const char *read_limit(double *to, const struct attn_json *object, const 
 /* A number, or "3 %" of `whole`. */
 static bool read_within(double *to, const struct attn_json *j, double whole)
 {
-    char number[ATTN_NUMBER_SIZE], sign[4];
+    char number[ATTN_NUMBER_SIZE];
+    int used = 0;
 
     if (!j) return false;
     if (attn_json_number(j, to)) return *to >= 0;
-    if (j->type != ATTN_JSON_STRING || sscanf(j->text, "%31[0-9.]%3[ %%]", number, sign) != 2 ||
-        !strchr(sign, '%') || !attn_number_parse(number, to))
+    if (j->type != ATTN_JSON_STRING || sscanf(j->text, "%31[0-9.] %%%n", number, &used) != 1 ||
+        used == 0 || j->text[used] || !attn_number_parse(number, to))
         return false;
     *to *= fabs(whole) / 100;
     return true;
@@ -69,18 +79,24 @@ static bool read_within(double *to, const struct attn_json *j, double whole)
 static const char *read_limits(struct experiment_check *c, const struct attn_json *j,
                                struct attn_error *e)
 {
-    double near, within;
+    const bool is_near = attn_json_member(j, "near") != NULL;
+    const struct attn_json *within = attn_json_member(j, "within");
+    double near, far;
 
+    if (is_near ? attn_json_member(j, "least") || attn_json_member(j, "most") : within != NULL)
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "expected \"near\" and \"within\" together, and without \"least\" and "
+                         "\"most\"");
     if (read_limit(&c->least, j, "least", -(double)INFINITY, e) ||
         read_limit(&c->most, j, "most", (double)INFINITY, e) ||
         read_limit(&near, j, "near", (double)NAN, e))
         return e->text;
-    if (!isnan(near)) {
-        if (!read_within(&within, attn_json_member(j, "within"), near))
+    if (is_near) {
+        if (!read_within(&far, within, near))
             return attn_fail(e, ATTN_BAD_INPUT,
                              "\"within\": expected a number of 0 or more, or \"3 %%\"");
-        c->least = near - within;
-        c->most = near + within;
+        c->least = near - far;
+        c->most = near + far;
     }
     if (c->least > c->most || (isinf(c->least) && isinf(c->most)))
         return attn_fail(e, ATTN_BAD_INPUT,
@@ -89,8 +105,8 @@ static const char *read_limits(struct experiment_check *c, const struct attn_jso
     return NULL;
 }
 
-static const char *read_fit(struct experiment_check *c, const struct attn_json *j,
-                            struct attn_error *e)
+static const char *read_fit(struct experiment_check *c, const struct experiment *x,
+                            const struct attn_json *j, struct attn_error *e)
 {
     const char *fit = experiment_string(j, "fit", "", e);
     const char *against = experiment_string(j, "against", "", e);
@@ -103,25 +119,26 @@ static const char *read_fit(struct experiment_check *c, const struct attn_json *
     if (*fit ? c->runs < 2 : c->runs != 1)
         return attn_fail(e, ATTN_BAD_INPUT, "expected one run, or several and a \"fit\" of them");
     c->against = *against ? attn_setting_find(against) : NULL;
-    if ((c->fit == EXPERIMENT_SLOPE) != (c->against != NULL))
-        return attn_fail(e, ATTN_BAD_INPUT,
-                         "\"against\": expected a setting, for a slope and nothing else");
+    if ((c->fit == EXPERIMENT_SLOPE) != (*against != '\0') ||
+        (*against && !experiment_is_axis(x, c->run, c->runs, against)))
+        return attn_fail(
+            e, ATTN_BAD_INPUT,
+            "\"against\": expected a setting that is a number in all these runs, for a "
+            "slope and nothing else");
     return NULL;
 }
 
 const char *experiment_find_runs(int *to, int most, int *runs, const struct experiment *x,
                                  const struct attn_json *object, struct attn_error *e)
 {
-    const struct attn_json *one = attn_json_member(object, "run"),
-                           *several = attn_json_member(object, "runs");
+    const struct attn_json *names = named_runs(object);
 
-    if (!one == !several)
-        return attn_fail(e, ATTN_BAD_INPUT, "expected either \"run\" or \"runs\"");
-    *runs = names_in(one ? one : several);
+    if (!names) return attn_fail(e, ATTN_BAD_INPUT, "expected either \"run\" or \"runs\"");
+    *runs = names_in(names);
     if (*runs < 1 || *runs > most)
-        return attn_fail(e, ATTN_BAD_INPUT, "\"%s\": expected 1 to %d names of runs",
-                         (one ? one : several)->name, most);
-    return find_runs(to, x, one ? one : several, e);
+        return attn_fail(e, ATTN_BAD_INPUT, "\"%s\": expected 1 to %d names of runs", names->name,
+                         most);
+    return find_runs(to, x, names, e);
 }
 
 static const char *read_runs(struct experiment_check *c, const struct experiment *x, int *index,
@@ -154,7 +171,7 @@ static const char *read_check(struct experiment_check *c, const struct experimen
     c->seen = experiment_string(j, "seen", "", e);
     if (!c->what || !c->measure || !c->published || !c->seen) return e->text;
     if (experiment_measure_check(c->measure, e) || read_runs(c, x, index, j, e) ||
-        read_fit(c, j, e))
+        read_fit(c, x, j, e))
         return e->text;
     return read_limits(c, j, e);
 }
@@ -168,8 +185,8 @@ const char *experiment_read_checks(struct experiment *x, struct attn_error *e)
     if (!list || list->type != ATTN_JSON_ARRAY || !list->first)
         return attn_fail(e, ATTN_BAD_INPUT, "\"checks\": expected a list of checks");
     for (const struct attn_json *j = list->first; j; j = j->next, checks++) {
-        const struct attn_json *runs = attn_json_member(j, "runs");
-        places += 2 * (size_t)(runs && names_in(runs) > 0 ? names_in(runs) : 1);
+        const int runs = names_in(named_runs(j));
+        places += 2 * (size_t)(runs > 0 ? runs : 1);
     }
     x->check = attn_alloc(checks, sizeof *x->check);
     x->index = attn_alloc(places, sizeof *x->index);

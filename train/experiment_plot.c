@@ -22,7 +22,8 @@ enum { MOST_PANELS = 8, MOST_POINTS = 20000 };
 /* A picture as it grows. Numbers are of curves: x, then y of each seed, then median, low, high. */
 struct drawing {
     const struct experiment *x;
-    const char *folder, *against; /* NULL: steps */
+    const char *folder;  /* NULL: the picture is only looked at */
+    const char *against; /* NULL: steps */
     int64_t seed;
     struct plot_panel panel[MOST_PANELS];
     struct plot_curve curve[MOST_PANELS][PLOT_TINTS];
@@ -95,7 +96,7 @@ static const char *follow(struct drawing *d, struct plot_curve *c, int index, in
             if (!numbers) wrong = attn_fail_memory(e, "a curve");
         }
         for (int i = 0; i < c->n && !wrong; i++) {
-            numbers[i] = i < series.n ? series.step[i] : (double)NAN;
+            if (i < series.n) numbers[i] = series.step[i];
             numbers[(1 + k) * c->n + i] = i < series.n ? series.value[i] : (double)NAN;
         }
         study_close(&s);
@@ -142,17 +143,26 @@ static const char *add_curve(struct drawing *d, int index, const struct attn_jso
     c->mark = (double)NAN;
     c->joined = true;
     wrong = experiment_find_runs(run, 64, &runs, d->x, j, e);
+    if (!wrong) wrong = experiment_measure_check(measure, e);
     if (wrong) return wrong;
+    if (d->against && !experiment_is_axis(d->x, run, runs, d->against))
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "\"x\": expected step, or a setting that is a number in all runs shown");
+    if (!d->against && (runs > 1 || strchr(measure, ' ')))
+        return attn_fail(e, ATTN_BAD_INPUT, "over steps a curve is a series of one run");
+    if (!d->folder) return NULL;
     if (d->against) return compare(d, c, index, run, runs, measure, e);
-    if (runs == 1) return follow(d, c, index, run[0], measure, e);
-    return attn_fail(e, ATTN_BAD_INPUT, "over steps a curve is of one run");
+    return follow(d, c, index, run[0], measure, e);
 }
 
-static bool is_true(const struct attn_json *object, const char *name)
+static const char *read_flag(bool *to, const struct attn_json *object, const char *name,
+                             struct attn_error *e)
 {
     const struct attn_json *j = attn_json_member(object, name);
 
-    return j && j->type == ATTN_JSON_TRUE;
+    *to = j && j->type == ATTN_JSON_TRUE;
+    if (!j || *to || j->type == ATTN_JSON_FALSE) return NULL;
+    return attn_fail(e, ATTN_BAD_INPUT, "\"%s\": expected true or false", name);
 }
 
 static const char *add_panel(struct drawing *d, const struct attn_json *j, struct attn_error *e)
@@ -164,10 +174,9 @@ static const char *add_panel(struct drawing *d, const struct attn_json *j, struc
     if (!experiment_knows(j, names, e)) return e->text;
     p->y_label = experiment_string(j, "label", "", e);
     if (!p->y_label) return e->text;
-    p->share = is_true(j, "share");
-    p->log = is_true(j, "log");
+    if (read_flag(&p->share, j, "share", e) || read_flag(&p->log, j, "log", e)) return e->text;
     p->curve = d->curve[d->panels];
-    if (!curves || curves->type != ATTN_JSON_ARRAY)
+    if (!curves || curves->type != ATTN_JSON_ARRAY || !curves->first)
         return attn_fail(e, ATTN_BAD_INPUT, "\"curves\": expected a list");
     for (const struct attn_json *c = curves->first; c; c = c->next, p->curves++) {
         if (p->curves == PLOT_TINTS)
@@ -189,7 +198,7 @@ static const char *fill(struct drawing *d, struct plot_curves *all, const struct
     against = experiment_string(picture, "x", "step", e);
     all->x_label = against ? experiment_string(picture, "x-label", against, e) : NULL;
     if (!all->x_label) return e->text;
-    all->log_x = is_true(picture, "log-x");
+    if (read_flag(&all->log_x, picture, "log-x", e)) return e->text;
     d->against = strcmp(against, "step") ? against : NULL;
     if (!panels || panels->type != ATTN_JSON_ARRAY || !panels->first)
         return attn_fail(e, ATTN_BAD_INPUT, "\"panels\": expected a list");
@@ -201,6 +210,29 @@ static const char *fill(struct drawing *d, struct plot_curves *all, const struct
     all->panel = d->panel;
     all->panels = d->panels;
     return NULL;
+}
+
+static const char *read_picture(struct drawing *d, struct plot_curves *all, struct attn_error *e)
+{
+    struct attn_error why;
+
+    if (!fill(d, all, attn_json_member(d->x->root, "picture"), &why)) return NULL;
+    return attn_fail(e, why.fault, "%s, picture: %.400s", d->x->name, why.text);
+}
+
+const char *experiment_plot_check(const struct experiment *x, struct attn_error *e)
+{
+    struct plot_curves all;
+    struct drawing *d;
+    const char *wrong;
+
+    if (!attn_json_member(x->root, "picture")) return NULL;
+    d = attn_alloc(1, sizeof *d);
+    if (!d) return attn_fail_memory(e, "a picture");
+    d->x = x;
+    wrong = read_picture(d, &all, e);
+    attn_free(d);
+    return wrong;
 }
 
 static const char *draw(const struct plot_curves *all, const struct drawing *d, bool svg,
@@ -222,21 +254,17 @@ static const char *draw(const struct plot_curves *all, const struct drawing *d, 
 const char *experiment_plot(bool *drawn, const struct experiment *x, const char *folder,
                             int64_t seed, bool svg, struct attn_error *e)
 {
-    const struct attn_json *picture = attn_json_member(x->root, "picture");
     struct drawing *d;
     struct plot_curves all = {.title = x->title, .mark_title = ""};
-    struct attn_error why;
-    const char *wrong = NULL;
+    const char *wrong;
 
     *drawn = false;
-    if (!picture) return NULL;
+    if (!attn_json_member(x->root, "picture")) return NULL;
     d = attn_alloc(1, sizeof *d);
     if (!d) return attn_fail_memory(e, "a picture");
     *d = (struct drawing){.x = x, .folder = folder, .seed = seed};
-    if (fill(d, &all, picture, &why))
-        wrong = attn_fail(e, why.fault, "%s, picture: %.400s", x->name, why.text);
-    else
-        wrong = draw(&all, d, svg, e);
+    wrong = read_picture(d, &all, e);
+    if (!wrong) wrong = draw(&all, d, svg, e);
     for (int p = 0; p < MOST_PANELS; p++)
         for (int c = 0; c < PLOT_TINTS; c++) attn_free(d->numbers[p][c]);
     attn_free(d);

@@ -14,6 +14,10 @@
 #include "attn/text.h"
 #include "experiment.h"
 
+/* Whether the picture is one, before there are runs to draw. Faults: ATTN_BAD_INPUT,
+ * ATTN_OUT_OF_MEMORY. */
+ATTN_MUST_CHECK const char *experiment_plot_check(const struct experiment *x, struct attn_error *e);
+
 /* Draws FOLDER/NAME.svg or FOLDER/NAME.png; an experiment without a picture has none (false in
  * *drawn). Faults: ATTN_BAD_INPUT, ATTN_CANNOT_WRITE, ATTN_OUT_OF_MEMORY. */
 ATTN_MUST_CHECK const char *experiment_plot(bool *drawn, const struct experiment *x,
