@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -113,9 +114,11 @@ static bool reads_others(const struct attn_settings *old, const struct attn_sett
            has_changed(data, old->data_sha256);
 }
 
-/* Whether there is a run with other settings, or that read other files. */
-static bool is_another(const char *directory, const struct attn_settings *s)
+/* Whether there is a run with other settings, of the other precision, or that read other files, as
+ * the weights of a run that was trained anew since. */
+static bool is_another(const char *directory, const struct attn_settings *s, const char *program)
 {
+    const char *const wanted_precision = strcmp(program, "train64") ? "float" : "double";
     struct attn_text was = {0}, now = {0};
     struct attn_settings old;
     char path[ATTN_RUN_PATH + 32], precision[8], *text;
@@ -131,7 +134,8 @@ static bool is_another(const char *directory, const struct attn_settings *s)
     if (!read) return false;
     experiment_words(&was, &old, ' ');
     experiment_words(&now, s, ' ');
-    same = !was.failed && !now.failed && !strcmp(was.data, now.data);
+    same = !was.failed && !now.failed && !strcmp(was.data, now.data) &&
+           !strcmp(precision, wanted_precision);
     attn_text_free(&was);
     attn_text_free(&now);
     return !same || reads_others(&old, s);
@@ -150,7 +154,7 @@ static const char *make_words(struct attn_text *t, const struct job *job, const 
     attn_text_print(t, "%s", job->x->program);
     experiment_words(t, &s, '\0');
     attn_text_print(t, "%c--out=%s%c--threads=1%c--quiet", '\0', directory, '\0', '\0');
-    if (is_another(directory, &s)) attn_text_print(t, "%c--force", '\0');
+    if (is_another(directory, &s, job->x->program)) attn_text_print(t, "%c--force", '\0');
     return t->failed ? attn_fail_memory(e, "command line") : NULL;
 }
 
@@ -250,8 +254,9 @@ static const char *wait_for_one(struct queue *q, struct attn_error *e)
                 job->x->run[job->run].name, (long long)job->seed);
         return judge(job, status, e);
     }
-    return process < 0 ? attn_fail(e, ATTN_CHECK_FAILED, "lost a child: %s", strerror(errno))
-                       : NULL;
+    if (process > 0) return NULL;
+    q->running = 0;
+    return attn_fail(e, ATTN_STOPPED, "lost a train: %s", strerror(errno));
 }
 
 /* After a fault what is running is waited for, and nothing new begun. */
@@ -290,6 +295,8 @@ const char *experiment_train(const struct experiment *x, int n, const char *fold
 {
     struct queue q = {.folder = folder};
     const char *wrong;
+
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody hears how a child ended */
 
     q.job = attn_alloc((size_t)count_jobs(x, n), sizeof *q.job);
     if (!q.job) return attn_fail_memory(e, "runs to train");
