@@ -107,24 +107,73 @@ START_TEST(other_settings_are_trained_anew_and_seen)
 }
 END_TEST
 
-/* Also those that started from its weights, whose own settings are the same. */
-START_TEST(what_stands_on_a_changed_run_is_trained_anew)
+/* A run that starts from one that has been trained anew since is trained anew too; so is one
+ * of the other precision. */
+START_TEST(what_a_run_starts_from_decides_too)
 {
-    static const char text[] =
-        "{\"title\": \"t\", \"settings\": {\"task\": \"recall\", \"width\": 8, \"batch\": 8, "
-        "\"eval-size\": 8}, \"runs\": {\"a\": {\"steps\": %d}, \"b\": {\"from\": \"a\", "
-        "\"steps\": 0}, \"c\": {\"from\": \"b\", \"steps\": 1}}, \"checks\": [{\"what\": \"w\", "
-        "\"run\": \"b\", \"minus\": \"a\", \"measure\": \"eval_loss\", \"near\": 0, \"within\": "
-        "0}]}";
-    char path[300], words[1024];
+    static const char chain[] =
+        "{\"title\": \"Chain\", \"program\": \"%s\", \"settings\": {\"task\": \"recall\", "
+        "\"pairs\": 2, \"keys\": 4, \"values\": 3, \"width\": 8, \"batch\": 8, \"eval-size\": 8},\n"
+        "\"runs\": {\"a\": {\"steps\": %d}, \"b\": {\"from\": \"a\", \"steps\": 0}},\n"
+        "\"checks\": [{\"what\": \"what b starts from\", \"run\": \"b\", \"minus\": \"a\", "
+        "\"measure\": \"eval_loss\", \"near\": 0, \"within\": 0}]}\n";
+    static const struct {
+        const char *program;
+        int steps;
+    } rounds[] = {{"train", 10}, {"train", 12}, {"train64", 12}};
+    char path[300], text[1024];
 
-    for (int steps = 2; steps < 4; steps++) {
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
         snprintf(path, sizeof path, "%s/chain.json", scratch_directory());
-        snprintf(words, sizeof words, text, steps);
-        write_file(path, words, strlen(words));
+        snprintf(text, sizeof text, chain, rounds[i].program, rounds[i].steps);
+        write_file(path, text, strlen(text));
         ck_assert_msg(reproduce("chain.json") == 0, "%s", run_output);
-        ck_assert_msg(reproduce("chain.json") == 0, "%s", run_output);
+        ck_assert_int_eq(run("cat '%s/runs/reproduce/chain/b-1/config.json'", scratch_directory()),
+                         0);
+        expect_said(strcmp(rounds[i].program, "train") ? "\"double\"" : "\"float\"");
     }
+}
+END_TEST
+
+/* Both times: a run that ran away is finished. */
+START_TEST(a_run_that_diverges_is_a_result)
+{
+    write_small(", \"optimizer\": \"sgd\", \"schedule\": \"constant\"");
+    ck_assert_int_eq(
+        run("cd %s && sed -i 's/\"lr\": 0.5/\"lr\": 1e30/' small.json", scratch_directory()), 0);
+    for (int again = 0; again < 2; again++) {
+        ck_assert_int_eq(reproduce("small.json"), ATTN_CHECK_FAILED);
+        expect_said("1 of 1 came out other than expected");
+    }
+}
+END_TEST
+
+/* A picture is of the runs beside it, or it is not in the page. */
+START_TEST(an_old_picture_is_not_shown)
+{
+    write_small("");
+    ck_assert_int_eq(run("mkdir -p '%s/runs/reproduce' && echo '<svg>old</svg>' "
+                         ">'%s/runs/reproduce/small.svg'",
+                         scratch_directory(), scratch_directory()),
+                     0);
+    ck_assert_int_eq(run("cd %s && PATH=/nowhere '%s' --reproduce small.json", scratch_directory(),
+                         program_path("study")),
+                     0);
+    expect_said("no picture of small: gnuplot is not installed");
+    ck_assert_int_eq(run("cat '%s/runs/reproduce/report.html'", scratch_directory()), 0);
+    expect_said("<h2>Small");
+    ck_assert_ptr_null(strstr(run_output, "data:image"));
+}
+END_TEST
+
+/* Who starts it may have told the system to forget children. */
+START_TEST(ignored_children_are_heard_of)
+{
+    write_small("");
+    ck_assert_msg(run("cd %s && trap '' CHLD && timeout 60 '%s' --reproduce small.json",
+                      scratch_directory(), program_path("study")) == 0,
+                  "%s", run_output);
+    expect_said("1 of 1 came out as expected");
 }
 END_TEST
 
@@ -154,6 +203,13 @@ START_TEST(what_cannot_be_is_refused)
     write_small("");
     ck_assert_int_eq(reproduce("small.json,./small.json"), ATTN_BAD_USAGE);
     expect_said("twice");
+    ck_assert_int_eq(
+        run("cd %s && sed 's/\"label\"/\"lable\"/' small.json >wrong.json && ! test -e runs",
+            scratch_directory()),
+        0);
+    ck_assert_int_eq(reproduce("wrong.json"), ATTN_BAD_INPUT);
+    expect_said("wrong, picture: \"lable\" is not known here");
+    ck_assert_int_eq(run("test -e '%s/runs'", scratch_directory()), 1); /* nothing was trained */
     ck_assert_int_eq(reproduce("small.json --out /dev/null/x"), ATTN_CANNOT_WRITE);
     ck_assert_int_eq(run("cd %s && cp '%s' . && ./study --reproduce small.json",
                          scratch_directory(), program_path("study")),
@@ -199,7 +255,10 @@ void add_tests(Suite *suite)
     add_test(suite, "told", what_comes_out_is_told);
     add_test(suite, "finished", a_finished_run_is_not_trained_again);
     add_test(suite, "other settings", other_settings_are_trained_anew_and_seen);
-    add_test(suite, "chain", what_stands_on_a_changed_run_is_trained_anew);
+    add_test(suite, "from", what_a_run_starts_from_decides_too);
+    add_test(suite, "diverges", a_run_that_diverges_is_a_result);
+    add_test(suite, "old picture", an_old_picture_is_not_shown);
+    add_test(suite, "SIGCHLD", ignored_children_are_heard_of);
     add_test(suite, "JSON", all_of_it_as_json);
     add_test(suite, "refused", what_cannot_be_is_refused);
     add_test(suite, "train fails", a_train_that_fails_is_told);

@@ -149,7 +149,7 @@ static void add_section(struct attn_text *t, const struct experiment *x,
             attn_text_print(t, "<p>For seeds %lld to %lld, least and most.</p>\n", (long long)seed,
                             (long long)seed + x->seeds - 1);
         add_checks(t, x, o);
-        add_picture(t, x, folder);
+        if (o->drawn) add_picture(t, x, folder);
         add_words(t, "What it says", attn_json_member(x->root, "lesson"));
     }
     add_commands(t, x, seed);

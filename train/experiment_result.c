@@ -117,8 +117,8 @@ static void sum_up(struct experiment_result *r, const struct experiment_check *c
     for (int k = 0; k < seeds; k++) {
         const double v = r->value[k];
         r->holds = r->holds && v >= c->least && v <= c->most;
-        if (!(v >= r->least)) r->least = v;
-        if (!(v <= r->most)) r->most = v;
+        if (isnan(v) || v < r->least) r->least = v;
+        if (isnan(v) || v > r->most) r->most = v;
     }
 }
 

@@ -17,6 +17,7 @@ struct experiment_outcome {
     struct experiment_result *check; /* (checks) */
     bool holds;
     double seconds;      /* of training, all runs together */
+    bool drawn;          /* there is a picture of it */
     const char *skipped; /* why there is nothing; NULL: there is */
 };
 

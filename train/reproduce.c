@@ -39,6 +39,10 @@ static const char *read_one(struct list *l, const char *path, struct attn_error 
 {
     if (l->n == MOST) return attn_fail(e, ATTN_BAD_USAGE, "expected at most %d experiments", MOST);
     if (experiment_read(&l->x[l->n], path, e)) return e->text;
+    if (experiment_plot_check(&l->x[l->n], e)) {
+        experiment_free(&l->x[l->n]);
+        return e->text;
+    }
     for (int i = 0; i < l->n; i++)
         if (!strcmp(l->x[i].name, l->x[l->n].name)) {
             experiment_free(&l->x[l->n]);
@@ -122,11 +126,11 @@ static int put_ready_first(struct list *l)
 static const char *judge(struct list *l, int ready, const struct reproduce *r, struct attn_error *e)
 {
     struct attn_error why;
-    bool drawn;
 
     for (int i = 0; i < ready; i++) {
         if (experiment_judge(&l->outcome[i], &l->x[i], r->folder, r->seed, e)) return e->text;
-        if (!experiment_plot(&drawn, &l->x[i], r->folder, r->seed, true, &why)) continue;
+        if (!experiment_plot(&l->outcome[i].drawn, &l->x[i], r->folder, r->seed, true, &why))
+            continue;
         if (why.fault != ATTN_CANNOT_WRITE) return attn_fail(e, why.fault, "%s", why.text);
         fprintf(stderr, "no picture of %s: %s\n", l->x[i].name, why.text);
     }
@@ -135,16 +139,20 @@ static const char *judge(struct list *l, int ready, const struct reproduce *r, s
 
 static const char *tell(const struct list *l, const struct reproduce *r, struct attn_error *e)
 {
-    int failed = 0;
+    int failed = 0, done = 0;
 
     if (!r->json)
         experiment_print(l->x, l->outcome, l->n);
     else if (!experiment_print_json(l->x, l->outcome, l->n, r->seed))
         return attn_fail_memory(e, "JSON");
+    fflush(stdout); /* both may go to one file */
     fprintf(stderr, "made %s/report.html\n", r->folder);
-    for (int i = 0; i < l->n; i++) failed += !l->outcome[i].skipped && !l->outcome[i].holds;
+    for (int i = 0; i < l->n; i++) {
+        done += !l->outcome[i].skipped;
+        failed += !l->outcome[i].skipped && !l->outcome[i].holds;
+    }
     if (!failed) return NULL;
-    return attn_fail(e, ATTN_CHECK_FAILED, "%d of %d came out other than expected", failed, l->n);
+    return attn_fail(e, ATTN_CHECK_FAILED, "%d of %d came out other than expected", failed, done);
 }
 
 const char *reproduce(const struct reproduce *r, struct attn_error *e)
