@@ -22,11 +22,28 @@ static bool read_size(size_t *to, const struct study *s, const char *name)
     return true;
 }
 
+/* What the formula knows. */
 static bool fits(const struct study *s)
 {
-    return !strcmp(study_setting(s, "task"), "regression") &&
-           !strcmp(study_setting(s, "kind"), "linear-identity") && s->run.L == 1 && s->run.H == 1 &&
-           !strcmp(study_setting(s, "output"), "no") && !strcmp(study_setting(s, "scale"), "0");
+    static const struct {
+        const char *name, *value;
+    } known[] = {{"task", "regression"},
+                 {"kind", "linear-identity"},
+                 {"position", "none"},
+                 {"scale", "0"},
+                 {"scale-by", "own"},
+                 {"log-length", "no"},
+                 {"softcap", "0"},
+                 {"qk-norm", "no"},
+                 {"output", "no"},
+                 {"bias", "no"},
+                 {"residual", "no"},
+                 {"norm", "no"},
+                 {"mlp", "0"}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(study_setting(s, known[i].name), known[i].value)) return false;
+    return s->run.L == 1 && s->run.H == 1;
 }
 
 static size_t place(struct layer *l, struct attn_arena *arena)
@@ -108,9 +125,11 @@ const char *experiment_descent(double *size, const struct study *s, struct attn_
 
     if (!fits(s) || !read_size(&l.d, s, "dimension") || !read_size(&l.n, s, "pairs") ||
         !read_size(&l.C, s, "width"))
-        return attn_fail(e, ATTN_BAD_INPUT,
-                         "%.200s: expected task regression, kind linear-identity, one head, no W_O",
-                         s->directory);
+        return attn_fail(
+            e, ATTN_BAD_INPUT,
+            "%.200s: expected task regression, kind linear-identity, one layer of one head "
+            "and nothing beside it",
+            s->directory);
     arena.base = attn_alloc(place(&l, &arena), 1);
     if (!arena.base) return attn_fail_memory(e, "weights");
     arena.used = 0;
