@@ -179,19 +179,15 @@ START_TEST(a_list_of_runs_may_be_called_run)
 }
 END_TEST
 
+#define TEN "abcdefghij"
+#define LONG_NAME TEN TEN TEN TEN TEN TEN TEN
+
 /* It becomes a folder's, and a place in the page. */
 START_TEST(a_name_is_letters_digits_and_lines)
 {
-    static const char *const bad[] = {"..json",
-                                      "...json",
-                                      ".json",
-                                      "a b.json",
-                                      "a'b.json",
-                                      "<b>.json",
-                                      "report.html.json",
-                                      "a/",
-                                      "a123456789b123456789c123456789d123456789e123456789f123456789"
-                                      "g123.json"};
+    static const char *const bad[] = {"..json",           "...json",  ".json",
+                                      "a b.json",         "a'b.json", "<b>.json",
+                                      "report.html.json", "a/",       LONG_NAME ".json"};
     struct experiment x;
     struct attn_error e;
 

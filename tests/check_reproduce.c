@@ -177,6 +177,24 @@ START_TEST(ignored_children_are_heard_of)
 }
 END_TEST
 
+/* None is left behind: the run's folder is free, and the same command goes on. */
+START_TEST(what_it_began_ends_with_it)
+{
+    write_small(", \"log-every\": 100000000");
+    ck_assert_int_eq(run("cd %s && sed -i 's/\"steps\": 10,/\"steps\": 100000000,/' small.json",
+                         scratch_directory()),
+                     0);
+    ck_assert_int_eq(run("cd %s && timeout --foreground 0.3 '%s' --reproduce small.json",
+                         scratch_directory(), program_path("study")),
+                     124);
+    ck_assert_int_eq(run("cd %s && for i in $(seq 100); do sleep 0.05; '%s' --quiet --max-seconds "
+                         "0.001 --resume runs/reproduce/small/a-1; code=$?; test $code = 4 || exit "
+                         "$code; done; exit 4",
+                         scratch_directory(), program_path("train")),
+                     ATTN_STOPPED);
+}
+END_TEST
+
 START_TEST(all_of_it_as_json)
 {
     write_small("");
@@ -259,6 +277,7 @@ void add_tests(Suite *suite)
     add_test(suite, "diverges", a_run_that_diverges_is_a_result);
     add_test(suite, "old picture", an_old_picture_is_not_shown);
     add_test(suite, "SIGCHLD", ignored_children_are_heard_of);
+    add_test(suite, "none left", what_it_began_ends_with_it);
     add_test(suite, "JSON", all_of_it_as_json);
     add_test(suite, "refused", what_cannot_be_is_refused);
     add_test(suite, "train fails", a_train_that_fails_is_told);

@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,6 +171,10 @@ static _Noreturn void become(const char *path, const struct attn_text *words)
          word += strlen(word) + 1)
         argv[n++] = word;
     argv[n] = NULL;
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG,
+          SIGTERM); /* it saves and ends where this program does not wait for it */
+#endif
     if (nowhere >= 0) dup2(nowhere, 1);
     execv(path, argv);
     _exit(CANNOT_START);
