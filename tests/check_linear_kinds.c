@@ -164,6 +164,31 @@ START_TEST(a_sum_that_vanishes)
 }
 END_TEST
 
+/* Nor where a sum is too small for its reciprocal to be a number. */
+START_TEST(a_sum_that_all_but_vanishes)
+{
+    const attn_real far = (attn_real)TOLERANCE(-358, -46);
+    struct attn_attention a = {.n = {1, 1, 1, 2, 3, 2, 2}, .kind = attn_kind_find("linear")};
+    struct trial t;
+
+    trial_make(&t, &a, 0, ROWS, 1, 3);
+    for (int c = 0; c < 2; c++) {
+        strided_at(&t.q, 0, 0, 0)[c] = far;
+        strided_at(&t.q, 0, 0, 1)[c] = 1;
+        for (int j = 0; j < 3; j++) strided_at(&t.k, 0, 0, j)[c] = far;
+    }
+    run_both(&t);
+    expect_zero(strided_at(&t.o, 0, 0, 0), 2, "o");
+    expect_zero(strided_at(&t.dq, 0, 0, 0), 2, "dq");
+    ck_assert(isinf(t.saved.lse[0]) && isfinite(t.saved.lse[1]));
+    for (int j = 0; j < 3; j++) {
+        ck_assert(isfinite(strided_at(&t.dk, 0, 0, j)[0]));
+        ck_assert(isfinite(strided_at(&t.dv, 0, 0, j)[0]));
+    }
+    trial_free(&t);
+}
+END_TEST
+
 START_TEST(what_needs_scores_is_refused)
 {
     const attn_real some = 1;
@@ -235,6 +260,7 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "weights", weights_are_those_that_were_used, KINDS * MASKS);
     add_test(suite, "long", time_and_memory_grow_with_the_length);
     add_test(suite, "vanishing sum", a_sum_that_vanishes);
+    add_test(suite, "all but vanishing sum", a_sum_that_all_but_vanishes);
     add_loop_test(suite, "refused", what_needs_scores_is_refused, KINDS);
     add_loop_test(suite, "refused by layers", layers_and_models_refuse_it_too, KINDS);
 }

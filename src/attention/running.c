@@ -25,6 +25,7 @@
 #include "running.h"
 
 #include <assert.h>
+#include <float.h>
 #include <stdint.h>
 #include <string.h>
 #include <tgmath.h>
@@ -175,6 +176,16 @@ static bool sees_nothing(const struct attn_head *h, int i)
     return true;
 }
 
+/* The sum of a row's weights; one below the normal numbers, whose reciprocal may be none, has
+ * vanished. */
+static attn_real sum_of(const struct work *w, const struct attn_head *h, const attn_real *n)
+{
+    const double least = sizeof(attn_real) == sizeof(float) ? (double)FLT_MIN : DBL_MIN;
+
+    if (!w->feature->normalized) return 1;
+    return n[h->Dv] < (attn_real)least ? 0 : n[h->Dv];
+}
+
 /* O, the normalizer and its logarithm, from n^. */
 static void finish_rows(const struct work *w, const struct attn_head *h, const struct attn_block *b)
 {
@@ -182,7 +193,7 @@ static void finish_rows(const struct work *w, const struct attn_head *h, const s
         const attn_real *n = w->u + (size_t)i * w->E;
         attn_real *o = h->o + (size_t)(b->i0 + i) * h->o_row;
         const bool empty = sees_nothing(h, b->i0 + i);
-        const attn_real z = empty ? 0 : w->feature->normalized ? n[h->Dv] : 1;
+        const attn_real z = empty ? 0 : sum_of(w, h, n);
         const attn_real share = z == 0 ? 0 : 1 / z;
 
         h->share[b->i0 + i] = share;
