@@ -3,6 +3,7 @@
 
 #include "attn/safetensors.h"
 #include "experiment_measure.h"
+#include "experiment_result.h"
 #include "experiment_tensor.h"
 #include "test.h"
 
@@ -206,11 +207,48 @@ START_TEST(the_size_of_a_step_of_descent)
 }
 END_TEST
 
+/* Seed 1 never gets there, seed 2 does: that one of them has no number is not forgotten. */
+START_TEST(a_seed_without_a_number_is_seen)
+{
+    static const char text[] =
+        "{\"title\": \"T\", \"seeds\": 2, \"settings\": {\"task\": \"recall\"}, \"runs\": {\"a\": "
+        "{}}, "
+        "\"checks\": [{\"what\": \"w\", \"run\": \"a\", \"measure\": \"reach accuracy 0.5\", "
+        "\"least\": 0}, "
+        "{\"what\": \"w\", \"run\": \"a\", \"measure\": \"accuracy\", \"least\": 0}]}";
+    char path[400], found[EXPERIMENT_RANGE];
+    struct experiment_outcome o;
+    struct experiment x;
+    struct attn_error e;
+
+    made_run();
+    ck_assert_int_eq(run("cd '%s' && mkdir -p x/mine/a-2 && cp *.json *.tsv x/mine/a-2 && cp -r "
+                         "x/mine/a-2 x/mine/a-1 && sed -i '/^[34]0/d' x/mine/a-1/metrics.tsv",
+                         scratch_directory()),
+                     0);
+    snprintf(path, sizeof path, "%s/mine.json", scratch_directory());
+    write_file(path, text, strlen(text));
+    ck_assert_msg(!experiment_read(&x, path, &e), "%s", e.text);
+    snprintf(path, sizeof path, "%s/x", scratch_directory());
+    ck_assert_msg(!experiment_judge(&o, &x, path, 1, &e), "%s", e.text);
+    ck_assert_double_nan(o.check[0].value[0]);
+    ck_assert_double_eq(o.check[0].value[1], 30);
+    ck_assert_double_nan(o.check[0].least);
+    ck_assert_double_nan(o.check[0].most);
+    ck_assert_str_eq(experiment_found(found, &o.check[0]), "-");
+    ck_assert(!o.check[0].holds && o.check[1].holds && !o.holds);
+    ck_assert_str_eq(experiment_found(found, &o.check[1]), "0.1 to 1");
+    experiment_outcome_free(&o);
+    experiment_free(&x);
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     add_loop_test(suite, "measures", measures_are_those_of_the_files, MEASURES);
     add_test(suite, "not there", what_a_run_has_not_is_told);
     add_test(suite, "no measure", words_that_are_no_measure);
     add_test(suite, "checkpoint", numbers_of_a_checkpoint);
+    add_test(suite, "no number", a_seed_without_a_number_is_seen);
     add_test(suite, "descent", the_size_of_a_step_of_descent);
 }

@@ -2,7 +2,8 @@
  *
  * Run R of experiment X with seed S is FOLDER/X/R-S. Each is a train of its own, started beside
  * this program; one that is finished is left as it is, one that was stopped goes on, one
- * with other settings than are asked for starts anew. */
+ * with other settings than are asked for, of the other precision or from other weights starts
+ * anew. */
 #ifndef EXPERIMENT_TRAIN_H
 #define EXPERIMENT_TRAIN_H
 
