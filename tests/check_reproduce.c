@@ -145,6 +145,11 @@ START_TEST(a_run_that_diverges_is_a_result)
         ck_assert_int_eq(reproduce("small.json"), ATTN_CHECK_FAILED);
         expect_said("1 of 1 came out other than expected");
     }
+    ck_assert_int_eq(run("cd %s && sed -i 's/1e30}}/1e30}, \"c\": {\"from\": \"b\"}}/' small.json",
+                         scratch_directory()),
+                     0);
+    ck_assert_int_eq(reproduce("small.json"), ATTN_BAD_INPUT);
+    expect_said("study: small, c-1: cannot start from runs/reproduce/small/b-1/checkpoint");
 }
 END_TEST
 

@@ -154,6 +154,12 @@ static const char *make_words(struct attn_text *t, const struct job *job, const 
     if (experiment_settings(&s, folder, job->x, job->run, job->seed, e)) return e->text;
     if (!experiment_directory(directory, sizeof directory, folder, job->x, job->run, job->seed))
         return attn_fail(e, ATTN_BAD_INPUT, "%.200s...: path too long", folder);
+    if (s.weights[0] && access(s.weights, R_OK) != 0)
+        return attn_fail(e, ATTN_BAD_INPUT,
+                         "%s, %s-%lld: cannot start from %.300s: %s (a run whose loss ran away "
+                         "leaves none)",
+                         job->x->name, job->x->run[job->run].name, (long long)job->seed, s.weights,
+                         strerror(errno));
     attn_text_print(t, "%s", job->x->program);
     experiment_words(t, &s, '\0');
     attn_text_print(t, "%c--out=%s%c--threads=1%c--quiet", '\0', directory, '\0', '\0');
