@@ -200,6 +200,22 @@ START_TEST(what_it_began_ends_with_it)
 }
 END_TEST
 
+START_TEST(what_lacks_its_data_is_skipped)
+{
+    write_small("");
+    ck_assert_int_eq(
+        run("cd %s && sed -i 's/\"seeds\"/\"needs\": \"not-there.txt\", &/' small.json",
+            scratch_directory()),
+        0);
+    ck_assert_msg(reproduce("small.json") == 0, "%s", run_output);
+    expect_said("skipped: not-there.txt is not there");
+    expect_said("0 of 0 came out as expected");
+    ck_assert_int_eq(run("touch %s/not-there.txt", scratch_directory()), 0);
+    ck_assert_msg(reproduce("small.json") == 0, "%s", run_output);
+    expect_said("1 of 1 came out as expected");
+}
+END_TEST
+
 START_TEST(all_of_it_as_json)
 {
     write_small("");
@@ -283,6 +299,7 @@ void add_tests(Suite *suite)
     add_test(suite, "old picture", an_old_picture_is_not_shown);
     add_test(suite, "SIGCHLD", ignored_children_are_heard_of);
     add_test(suite, "none left", what_it_began_ends_with_it);
+    add_test(suite, "skipped", what_lacks_its_data_is_skipped);
     add_test(suite, "JSON", all_of_it_as_json);
     add_test(suite, "refused", what_cannot_be_is_refused);
     add_test(suite, "train fails", a_train_that_fails_is_told);

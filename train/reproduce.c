@@ -20,6 +20,7 @@ static const char *const folders[] = {"../data", "../share/attn", NULL};
 struct list {
     struct experiment x[MOST];
     struct experiment_outcome outcome[MOST];
+    char skipped[MOST][160]; /* why */
     int n;
 };
 
@@ -118,8 +119,11 @@ static int put_ready_first(struct list *l)
         memmove(&l->x[ready + 1], &l->x[ready], (size_t)(i - ready) * sizeof x);
         l->x[ready++] = x;
     }
-    for (int i = ready; i < l->n; i++)
-        l->outcome[i].skipped = "its text is not there (ATTN_DATA names the folder that it is in)";
+    for (int i = ready; i < l->n; i++) {
+        snprintf(l->skipped[i], sizeof l->skipped[i],
+                 "%.80s is not there (ATTN_DATA names the folder that it is in)", l->x[i].needs);
+        l->outcome[i].skipped = l->skipped[i];
+    }
     return ready;
 }
 
@@ -165,7 +169,8 @@ const char *reproduce(const struct reproduce *r, struct attn_error *e)
     wrong = read_names(l, r->names, e);
     if (!wrong) {
         ready = put_ready_first(l);
-        wrong = experiment_train(l->x, ready, r->folder, r->seed, e);
+        wrong = attn_directory_make(r->folder, e);
+        if (!wrong) wrong = experiment_train(l->x, ready, r->folder, r->seed, e);
         if (!wrong) wrong = judge(l, ready, r, e);
         if (!wrong) wrong = tell(l, r, e);
     }
