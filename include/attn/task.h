@@ -31,6 +31,7 @@ struct attn_task_options {
     bool begin;                       /* backcopy: a token of its own in front */
     int dimension;                    /* regression: of an input */
     int width;                        /* noise: of queries, keys and values, the model's */
+    bool local;                       /* margin: the last token is worth 0 */
     double noise;     /* regression, kernel: standard deviation, on the values given */
     const char *data; /* text: a file; the name stays the caller's */
     bool words;       /* text: a token per word, not per character */

@@ -75,6 +75,8 @@ const struct attn_setting attn_setting_table[] = {
      AT(options.begin), 0, 0, NULL},
     {"dimension", "N", TASK, "regression: numbers in an input", "5", ATTN_SETTING_INTEGER,
      AT(options.dimension), 1, WIDE, NULL},
+    {"local", "YES|NO", TASK, "margin: the last token is worth 0", "no", ATTN_SETTING_YES_NO,
+     AT(options.local), 0, 0, NULL},
     {"noise", "X", TASK, "regression, kernel: standard deviation, on the values given", "0",
      ATTN_SETTING_NUMBER, AT(options.noise), 0, HUGE_NUMBER, NULL},
     {"data", "FILE", TASK, "text: a UTF-8 file, or the name of one in data/", "", ATTN_SETTING_TEXT,

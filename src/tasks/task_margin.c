@@ -8,7 +8,9 @@
  *     2       (0, 0)             0.9        loss   log(1 + exp(-value)), of two classes with
  *                                                  logits 0 and value
  *
- * p turns to (-0.1, 1) / 1.01, the shortest p with p . (k_0 - k_j) >= 1 for j = 1, 2.
+ * p turns to (-0.1, 1) / 1.01, the shortest p with p . (k_0 - k_j) >= 1 for j = 1, 2. With
+ * `local` the value of token 2 is 0, and from some starts p turns to token 1 instead, the better of
+ * the two next to it.
  * The data is the same for all seeds and steps; seeds draw where p starts. */
 #include <stdio.h>
 
@@ -34,11 +36,11 @@ static const char *open_margin(struct attn_dataset *d, struct attn_error *e)
 static void fill(const struct attn_dataset *d, struct attn_batch *b, enum attn_stream stream,
                  int index, int count, struct attn_rng *rng)
 {
-    (void)d, (void)stream, (void)index, (void)count, (void)rng;
+    (void)stream, (void)index, (void)count, (void)rng;
     for (int i = 0; i < TOKENS; i++) {
         attn_real *const row = b->inputs + (size_t)i * FEATURES;
         for (int c = 0; c < WIDTH; c++) row[KEY + c] = (attn_real)key[i][c];
-        row[VALUE + 1] = (attn_real)value[i];
+        row[VALUE + 1] = d->options.local && i == TOKENS - 1 ? 0 : (attn_real)value[i];
     }
     b->inputs[TOKENS * FEATURES] = 1;
     b->targets[TOKENS] = 1;
@@ -58,8 +60,9 @@ static void label_inputs(const struct attn_dataset *d, const attn_real *inputs, 
 const struct attn_task attn_task_margin = {
     .name = "margin",
     .summary = "the best of three tokens: a query turns to the direction of largest margin",
-    .defaults = "kind=bilinear width=2 output=no scale=1 optimizer=sgd lr=10 steps=1000 batch=1 "
-                "eval-size=1 probes=1",
+    .defaults =
+        "local=no kind=bilinear width=2 output=no scale=1 optimizer=sgd lr=10 steps=1000 batch=1 "
+        "eval-size=1 probes=1",
     .open = open_margin,
     .fill = fill,
     .label_inputs = label_inputs,
