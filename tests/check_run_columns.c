@@ -18,6 +18,8 @@ static struct attn_settings settings(const char *task)
     struct attn_settings s;
 
     attn_settings_default(&s, attn_task_find(task));
+    s.model.kind = "dot"; /* maps that are distributions */
+    s.model.bias = false;
     s.model.width = 8;
     s.model.heads = 2;
     s.model.layers = 2;

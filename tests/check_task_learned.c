@@ -44,7 +44,9 @@ static const struct {
     const char *task, *words;
     double loss, accuracy, target_mass; /* at most, at least, at least */
 } learned[] = {
-    {"window-sum", "length=4 symbols=4 width=32 mlp=128 init=1 steps=300 batch=32", 0.7, 0.75, 0.6},
+    {"window-sum",
+     "kind=dot length=4 symbols=4 width=32 mlp=128 init=1 lr=0.003 steps=300 batch=32", 0.7, 0.75,
+     0.6},
     {"first", "steps=300", 0.02, 1, 0.3},
     {"max", "steps=300 batch=32", 0.5, 0.85, 0.7},
     {"backcopy", "symbols=8 length=16 mlp=64 lr=0.005 steps=300 batch=32", 1.6, 0.38, 0.8},

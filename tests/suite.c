@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <sys/wait.h>
@@ -69,10 +70,12 @@ const char *scratch_directory(void)
 
 const char *program_path(const char *name)
 {
-    static char path[1024];
+    static char path[PATH_MAX + 64];
     const char *build = getenv("ATTN_BUILD");
+    char folder[PATH_MAX];
 
-    snprintf(path, sizeof path, "%s/%s", build ? build : "build", name);
+    if (!realpath(build ? build : "build", folder)) strcpy(folder, ".");
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }
 

@@ -52,7 +52,8 @@ const char *scratch_directory(void);
 /* Bytes from hexadecimal text, blanks ignored; the caller frees them. */
 unsigned char *bytes_from_hex(const char *hex, size_t *n);
 
-/* The path of a program of the build under test (ATTN_BUILD, default build). Static storage. */
+/* The whole path of a program of the build under test (ATTN_BUILD, default build). Static
+ * storage. */
 const char *program_path(const char *name);
 
 /* Runs a shell command; returns its exit code (128 + n when signal n ended it).

@@ -67,9 +67,9 @@ static void label(const struct attn_dataset *d, const int *ids, char *out, int s
 const struct attn_task attn_task_window_sum = {
     .name = "window-sum",
     .summary = "behind the numbers, the sums of each and the one before it",
-    .defaults =
-        "length=16 symbols=16 window=2 whole=no causal=yes width=64 position=learned residual=yes "
-        "norm=yes mlp=256 init=0.16 lr=0.003 steps=600 batch=128",
+    .defaults = "length=16 symbols=16 window=2 whole=no kind=linear-identity causal=yes width=64 "
+                "position=learned residual=yes norm=yes mlp=256 bias=yes init=0.16 lr=0.001 "
+                "steps=360 batch=256",
     .open = open_window_sum,
     .fill = fill,
     .label = label,
