@@ -1,9 +1,9 @@
-/* Nothing ails a training with a task's own settings, seeds 1 to 3, one head and two. */
+/* Nothing ails a training with a task's own settings, seeds 1 and 2, one head and two. */
 #include "test.h"
 
 #include "planted_run.h"
 
-enum { SEEDS = 3, MOST_HEADS = 2, EACH = SEEDS * MOST_HEADS };
+enum { SEEDS = 2, MOST_HEADS = 2, EACH = SEEDS * MOST_HEADS };
 
 START_TEST(no_illness_is_found)
 {
