@@ -339,7 +339,10 @@ START_TEST(minus_infinity_equals_keep)
     struct trial x, y;
 
     a.mask.bias = bias;
-    if (attn_attention_check(&a, &(struct attn_error){0})) return; /* it takes no bias */
+    if (attn_attention_check(&a, &(struct attn_error){0})) { /* it takes no bias */
+        free(bias);
+        return;
+    }
     for (int index = 0; index < mask_count(); index++) {
         mask_make(&m, index, &shape, 8);
         if (strcmp(m.name, "keep each") == 0) break;
