@@ -283,5 +283,5 @@ const char *experiment_measure(double *x, const char *measure, const struct stud
     const struct measure *m = split(&w, measure) ? find(&w, &r.x) : NULL;
 
     if (!m) return experiment_measure_check(measure, e);
-    return m->of(x, &r, e);
+    return m->of(x, &r, e) ? e->text : NULL;
 }

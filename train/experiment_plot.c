@@ -53,7 +53,7 @@ static void sum_up(struct plot_curve *c, double *numbers, int seeds)
     double *median = numbers + (size_t)(1 + seeds) * n, *low = median + n, *high = low + n;
 
     for (size_t i = 0; i < n; i++) {
-        double at[EXPERIMENT_SEEDS];
+        double at[EXPERIMENT_SEEDS] = {0};
         int count = 0;
         for (int k = 0; k < seeds; k++)
             if (!isnan(numbers[(size_t)(1 + k) * n + i]))

@@ -197,7 +197,7 @@ static void finish_rows(const struct work *w, const struct attn_head *h, const s
         const attn_real share = z == 0 ? 0 : 1 / z;
 
         h->share[b->i0 + i] = share;
-        h->lse[b->i0 + i] = log(z);
+        h->lse[b->i0 + i] = z == 0 ? (attn_real)-INFINITY : log(z);
         for (int c = 0; c < h->Dv; c++) o[c] = empty ? 0 : share * n[c];
     }
 }
