@@ -1,24 +1,21 @@
-/* head_norm.h (private) - the norm of the queries or the keys of every head (rmsnorm.h).
+/* head_norm.h (private) - the norms of a layer's queries and keys, head by head (rmsnorm.h).
  *
- * Arrays are (B, H, T, D), rstd (B, H, T), gains (H, D). A task is a head with all its
- * sequences, so that its gain's gradient has one order of sums. */
+ * The projections write raw_q and raw_k; their norms, times the gains, are q and k. Only for
+ * layers with qk_norm. */
 #ifndef ATTN_SRC_HEAD_NORM_H
 #define ATTN_SRC_HEAD_NORM_H
 
-#include "attn/real.h"
-#include "attn/threads.h"
+#include "attn/layer.h"
 
-struct attn_head_norm {
-    int B, H, T, D;
-    const attn_real *x, *gain; /* gain NULL: all 1 */
-    attn_real *y, *rstd;
-    const attn_real *dy;
-    attn_real *dx;        /* overwritten */
-    attn_real *dgain;     /* added to; NULL: not wanted */
-    attn_real *gain_room; /* (H, D) */
-};
+/* Takes what the norms need of `saved` from the arena. */
+void attn_head_norms_take(struct attn_layer_saved *saved, struct attn_arena *arena,
+                          const struct attn_layer *layer);
 
-void attn_head_norm_forward(const struct attn_head_norm *n, struct attn_threads *threads);
-void attn_head_norm_backward(const struct attn_head_norm *n, struct attn_threads *threads);
+void attn_head_norms_forward(struct attn_layer_saved *saved, const struct attn_layer_weights *w,
+                             const struct attn_layer *layer);
+
+/* Overwrites draw_q and draw_k, adds to g->gq and g->gk; either may be NULL. */
+void attn_head_norms_backward(const struct attn_layer_grads *g, struct attn_layer_saved *saved,
+                              const struct attn_layer_weights *w, const struct attn_layer *layer);
 
 #endif

@@ -31,6 +31,7 @@ const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e)
     const struct attn_shape n = layer->core.n;
     struct attn_attention core = layer->core;
 
+    /* The layer makes the slopes itself, later; the kind may take none. */
     if (layer->position && layer->position->slopes) core.mask.slopes = &some_slope;
     const char *wrong = attn_attention_check(&core, e);
 
@@ -83,18 +84,6 @@ static attn_real *take(struct attn_arena *arena, int B, int T, int columns)
                             attn_size_mul((size_t)B, attn_size_mul((size_t)T, (size_t)columns)));
 }
 
-static void take_norm(struct attn_layer_saved *s, struct attn_arena *arena, struct attn_shape n)
-{
-    s->raw_q = take(arena, n.B, n.Tq, n.H * n.D);
-    s->raw_k = take(arena, n.B, n.Tk, n.Hkv * n.D);
-    s->draw_q = take(arena, n.B, n.Tq, n.H * n.D);
-    s->draw_k = take(arena, n.B, n.Tk, n.Hkv * n.D);
-    s->rstd_q = take(arena, n.B, n.Tq, n.H);
-    s->rstd_k = take(arena, n.B, n.Tk, n.Hkv);
-    s->dgain_q = take(arena, 1, n.H, n.D);
-    s->dgain_k = take(arena, 1, n.Hkv, n.D);
-}
-
 struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct attn_layer *l)
 {
     const struct attn_shape n = l->core.n;
@@ -119,7 +108,7 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
         s.turn_q = take(arena, 1, n.Tq, n.D);
         s.turn_k = take(arena, 1, n.Tk, n.D);
     }
-    if (l->qk_norm) take_norm(&s, arena, n);
+    if (l->qk_norm) attn_head_norms_take(&s, arena, l);
     s.turned[QUERY] = attn_arena_reals(arena, attn_projection_room(l->C, n.H, n.D));
     s.turned[KEY] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.D));
     s.turned[VALUE] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.Dv));
@@ -201,42 +190,6 @@ static void list_projections(struct attn_projection p[PROJECTIONS], struct attn_
     for (int i = 0; i < PROJECTIONS; i++) p[i].turned = s->turned[i];
 }
 
-/* The norms of Q and K: what each reads and writes, both ways. */
-static void list_norms(struct attn_head_norm norm[2], struct attn_layer_saved *s,
-                       const struct attn_layer_weights *w, const struct attn_layer *l)
-{
-    const struct attn_shape n = l->core.n;
-
-    norm[QUERY] = (struct attn_head_norm){.B = n.B, .H = n.H, .T = n.Tq, .D = n.D};
-    norm[QUERY].x = s->raw_q, norm[QUERY].gain = w->gq;
-    norm[QUERY].y = s->q, norm[QUERY].rstd = s->rstd_q;
-    norm[QUERY].dy = s->dq, norm[QUERY].dx = s->draw_q, norm[QUERY].gain_room = s->dgain_q;
-    norm[KEY] = (struct attn_head_norm){.B = n.B, .H = n.Hkv, .T = n.Tk, .D = n.D};
-    norm[KEY].x = s->raw_k, norm[KEY].gain = w->gk;
-    norm[KEY].y = s->k, norm[KEY].rstd = s->rstd_k;
-    norm[KEY].dy = s->dk, norm[KEY].dx = s->draw_k, norm[KEY].gain_room = s->dgain_k;
-}
-
-static void normalize(struct attn_layer_saved *s, const struct attn_layer_weights *w,
-                      const struct attn_layer *l)
-{
-    struct attn_head_norm norm[2];
-
-    list_norms(norm, s, w, l);
-    for (int i = 0; i < 2; i++) attn_head_norm_forward(&norm[i], l->core.threads);
-}
-
-static void normalize_back(const struct attn_layer_grads *g, struct attn_layer_saved *s,
-                           const struct attn_layer_weights *w, const struct attn_layer *l)
-{
-    struct attn_head_norm norm[2];
-
-    list_norms(norm, s, w, l);
-    norm[QUERY].dgain = g->gq;
-    norm[KEY].dgain = g->gk;
-    for (int i = 0; i < 2; i++) attn_head_norm_backward(&norm[i], l->core.threads);
-}
-
 /* What W_Q and W_K read: x and y, plus the code where one is added. */
 struct sources {
     const attn_real *xq, *yk, *y;
@@ -306,7 +259,7 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     give_sources(p, &from);
     p[OUT].y = out;
     attn_project_forward(p, OUT, core.threads);
-    if (layer->qk_norm) normalize(saved, w, layer);
+    if (layer->qk_norm) attn_head_norms_forward(saved, w, layer);
     if (layer->position && layer->position->rotate) {
         make_turns(saved, layer);
         rotate(saved->q, layer, saved->turn_q, 1, n.Tq, n.H);
@@ -394,7 +347,7 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
         rotate(saved->dq, layer, saved->turn_q, -1, n.Tq, n.H);
         rotate(saved->dk, layer, saved->turn_k, -1, n.Tk, n.Hkv);
     }
-    if (layer->qk_norm) normalize_back(g, saved, w, layer);
+    if (layer->qk_norm) attn_head_norms_backward(g, saved, w, layer);
     backward_inputs(g, p, saved, y != NULL, layer);
     attn_project_backward_w(p, w->wo ? PROJECTIONS : OUT, core.threads);
 }
