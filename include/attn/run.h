@@ -29,7 +29,7 @@
  *
  * heads.tsv, of one head h: entropy to score_max and normalized_entropy to jacobian_norm are
  * means over the queries that have a target (metrics.h), of the evaluation set's first
- * sequences, up to 2048 rows; norms, gradients before clipping and ||W_t - W_(t-1)|| /
+ * sequences, until there are 2048 of them; norms, gradients before clipping and ||W_t - W_(t-1)|| /
  * ||W_(t-1)|| of the last step are of the head's columns of W_Q, W_K, W_V, the key head's where
  * heads share one; sigma_max to effective_rank are of W_Q W_K^T, or W_Q M W_K^T (spectrum.h),
  * nan for kinds that score no such product and for heads of more than 256 singular values.

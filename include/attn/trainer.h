@@ -83,7 +83,7 @@ bool attn_trainer_logs(const struct attn_trainer *t, long step);
 /* What is not training is done with settings.adaptive: evaluation, maps of the probe, samples. */
 
 /* Loss and accuracy on the evaluation set, in chunks of the batch size, and attention on its
- * first sequences, up to 2048 rows: over the queries that have a target. */
+ * first sequences: over the queries that have a target, until there are 2048. */
 struct attn_scores attn_trainer_evaluate(struct attn_trainer *t);
 
 /* Norms and spectra of the present weights, into t->state. */

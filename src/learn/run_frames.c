@@ -126,8 +126,7 @@ const char *attn_run_sync_frames(struct attn_run *run, struct attn_error *e)
 {
     const char *wrong = has_maps(run) ? attn_npy_append_sync(&run->maps, e) : NULL;
 
-    if (wrong || !has_maps(run)) return wrong;
-    return wrong ? wrong : attn_run_sync_rows(run->frames, run, FRAMES, e);
+    return wrong || !has_maps(run) ? wrong : attn_run_sync_rows(run->frames, run, FRAMES, e);
 }
 
 void attn_run_close_frames(struct attn_run *run)

@@ -179,9 +179,13 @@ enum { MEASURED_ROWS = 2048 };
 
 int attn_heads_measured(const struct attn_trainer *t)
 {
-    const int sequences = MEASURED_ROWS / t->data.eval_T;
+    const struct attn_batch *b = &t->evaluation;
+    int rows = 0, sequences = 0;
 
-    return sequences > 1 ? sequences : 1;
+    for (; sequences < b->B && rows < MEASURED_ROWS; sequences++)
+        for (int i = 0; i < b->T; i++)
+            rows += attn_batch_counts(b, (size_t)sequences * (size_t)b->T + (size_t)i);
+    return sequences;
 }
 
 /* The maps of one layer of the batch. */

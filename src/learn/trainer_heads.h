@@ -28,7 +28,8 @@ void attn_heads_after_step(struct attn_trainer *t);
 void attn_heads_spans(struct attn_span *span, const struct attn_trainer *t,
                       const struct attn_batch *b);
 
-/* So many sequences of the evaluation set have their maps measured: the first. */
+/* So many sequences of the evaluation set have their maps measured: the first, until there are
+ * enough rows with a target. */
 int attn_heads_measured(const struct attn_trainer *t);
 
 /* Adds the maps of the model's last forward, of this batch, to t->maps. */

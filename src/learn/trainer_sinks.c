@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/operation.h"
+
 /* The values that one head reads, in one sequence. */
 struct values {
     const attn_real *v;
@@ -15,14 +17,14 @@ static struct values values_of(const struct attn_model *m, const struct attn_bat
 {
     const struct attn_model_settings *s = &m->settings;
     const int kv = s->kv_heads ? s->kv_heads : s->heads;
-    const int D = s->head_width ? s->head_width : s->width / s->heads;
-    const size_t T = (size_t)b->T, D_ = (size_t)D, features = (size_t)b->features;
+    const size_t T = (size_t)b->T, features = (size_t)b->features;
 
     if (s->given)
         return (struct values){b->inputs + (size_t)sequence * T * features + 2 * s->width, features,
                                s->outputs};
+    const int D = attn_model_head_width(s);
     const size_t own = (size_t)sequence * (size_t)kv + (size_t)(head / (s->heads / kv));
-    return (struct values){attn_model_values(m, layer) + own * T * D_, D_, D};
+    return (struct values){attn_model_values(m, layer) + own * T * (size_t)D, (size_t)D, D};
 }
 
 static double norm_of(const struct values *v, int key)
