@@ -5,11 +5,8 @@
 static const char *digest(const void *data, size_t n)
 {
     static char hex[ATTN_SHA256_HEX];
-    struct attn_sha256 s;
 
-    attn_sha256_begin(&s);
-    attn_sha256_add(&s, data, n);
-    attn_sha256_end(&s, hex);
+    attn_sha256_of(hex, data, n);
     return hex;
 }
 

@@ -33,13 +33,14 @@ bool find_beside(char *path, size_t size, const char *here, const char *name,
     return access(here, F_OK) == 0;
 }
 
+const char *const data_folders[] = {"../data", "../share/attn", NULL};
+
 bool find_data(char *path, size_t size, const char *name)
 {
-    static const char *const folders[] = {"../data", "../share/attn", NULL};
     const char *own = getenv("ATTN_DATA");
 
     if (access(name, F_OK) != 0 && own && attn_path_join(path, size, own, name) &&
         access(path, F_OK) == 0)
         return true;
-    return find_beside(path, size, name, name, folders);
+    return find_beside(path, size, name, name, data_folders);
 }

@@ -11,6 +11,9 @@
 bool find_beside(char *path, size_t size, const char *here, const char *name,
                  const char *const *folders);
 
+/* The folders of data from that of a program: where it was built, where it was installed. */
+extern const char *const data_folders[];
+
 /* A file of data by its name: here, in the folder that the environment variable ATTN_DATA
  * names, or beside the program. False: there is none, and path is the name. */
 bool find_data(char *path, size_t size, const char *name);

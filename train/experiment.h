@@ -72,7 +72,7 @@ struct experiment {
     struct experiment_check *check;
     int checks;
     const struct attn_json *root; /* the words, the pictures */
-    int *index;                   /* what run and other point into */
+    int *index;                   /* what run and other of the checks point into */
 };
 
 /* Faults: ATTN_BAD_INPUT, with the file and the place in it; ATTN_OUT_OF_MEMORY. After a
@@ -86,7 +86,7 @@ int experiment_run_find(const struct experiment *x, const char *name); /* -1: no
 /* Whether it is a setting that has a number in all of these runs. */
 bool experiment_is_axis(const struct experiment *x, const int *run, int runs, const char *name);
 
-/* Reads the list of checks; for experiment_read. Appends to x->index from *used on. */
+/* Reads the list of checks; for experiment_read, once the runs are there. */
 ATTN_MUST_CHECK const char *experiment_read_checks(struct experiment *x, struct attn_error *e);
 
 /* The places of a member "run", a name, or "runs", a list of up to `most` names: into `to`. */

@@ -235,7 +235,7 @@ const char *experiment_plot_check(const struct experiment *x, struct attn_error 
     return wrong;
 }
 
-static const char *draw(const struct plot_curves *all, const struct drawing *d, bool svg,
+static const char *draw(const struct plot_curves *all, const struct drawing *d,
                         struct attn_error *e)
 {
     struct attn_text prelude = {0};
@@ -244,15 +244,15 @@ static const char *draw(const struct plot_curves *all, const struct drawing *d, 
 
     if (!plot_find(gnuplot, sizeof gnuplot, "gnuplot"))
         return attn_fail(e, ATTN_CANNOT_WRITE, "gnuplot is not installed: no pictures");
-    snprintf(name, sizeof name, "%s.%s", d->x->name, svg ? "svg" : "png");
-    wrong = study_plot_print(&prelude, all, svg, e);
+    snprintf(name, sizeof name, "%s.svg", d->x->name);
+    wrong = study_plot_print(&prelude, all, true, e);
     if (!wrong) wrong = plot_picture(gnuplot, d->folder, name, &prelude, curves_script, e);
     attn_text_free(&prelude);
     return wrong;
 }
 
 const char *experiment_plot(bool *drawn, const struct experiment *x, const char *folder,
-                            int64_t seed, bool svg, struct attn_error *e)
+                            int64_t seed, struct attn_error *e)
 {
     struct drawing *d;
     struct plot_curves all = {.title = x->title, .mark_title = ""};
@@ -264,7 +264,7 @@ const char *experiment_plot(bool *drawn, const struct experiment *x, const char 
     if (!d) return attn_fail_memory(e, "a picture");
     *d = (struct drawing){.x = x, .folder = folder, .seed = seed};
     wrong = read_picture(d, &all, e);
-    if (!wrong) wrong = draw(&all, d, svg, e);
+    if (!wrong) wrong = draw(&all, d, e);
     for (int p = 0; p < MOST_PANELS; p++)
         for (int c = 0; c < PLOT_TINTS; c++) attn_free(d->numbers[p][c]);
     attn_free(d);

@@ -18,10 +18,9 @@
  * ATTN_OUT_OF_MEMORY. */
 ATTN_MUST_CHECK const char *experiment_plot_check(const struct experiment *x, struct attn_error *e);
 
-/* Draws FOLDER/NAME.svg or FOLDER/NAME.png; an experiment without a picture has none (false in
+/* Draws FOLDER/NAME.svg; an experiment without a picture has none (false in
  * *drawn). Faults: ATTN_BAD_INPUT, ATTN_CANNOT_WRITE, ATTN_OUT_OF_MEMORY. */
 ATTN_MUST_CHECK const char *experiment_plot(bool *drawn, const struct experiment *x,
-                                            const char *folder, int64_t seed, bool svg,
-                                            struct attn_error *e);
+                                            const char *folder, int64_t seed, struct attn_error *e);
 
 #endif

@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 #endif
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attn/file.h"
@@ -46,9 +45,10 @@ bool experiment_directory(char *path, size_t size, const char *folder, const str
     return n > 0 && (size_t)n < size;
 }
 
-const char *experiment_settings(struct attn_settings *s, const char *folder,
-                                const struct experiment *x, int run, int64_t seed,
-                                struct attn_error *e)
+/* Its settings with the seed, and the weights to start with. */
+static const char *settings_of(struct attn_settings *s, const char *folder,
+                               const struct experiment *x, int run, int64_t seed,
+                               struct attn_error *e)
 {
     const int from = x->run[run].from;
     char path[ATTN_RUN_PATH], weights[ATTN_RUN_PATH + 32];
@@ -96,14 +96,11 @@ void experiment_words(struct attn_text *t, const struct attn_settings *s, char g
 static bool has_changed(const char *path, const char *known)
 {
     char now[ATTN_SHA256_HEX], *bytes;
-    struct attn_sha256 sha;
     struct attn_error e;
     size_t size;
 
     if (attn_file_read(&bytes, &size, path, FILE_LIMIT, &e)) return false;
-    attn_sha256_begin(&sha);
-    attn_sha256_add(&sha, bytes, size);
-    attn_sha256_end(&sha, now);
+    attn_sha256_of(now, bytes, size);
     attn_free(bytes);
     return strcmp(known, now) != 0;
 }
@@ -151,7 +148,7 @@ static const char *make_words(struct attn_text *t, const struct job *job, const 
     char directory[ATTN_RUN_PATH];
     struct attn_settings s;
 
-    if (experiment_settings(&s, folder, job->x, job->run, job->seed, e)) return e->text;
+    if (settings_of(&s, folder, job->x, job->run, job->seed, e)) return e->text;
     if (!experiment_directory(directory, sizeof directory, folder, job->x, job->run, job->seed))
         return attn_fail(e, ATTN_BAD_INPUT, "%.200s...: path too long", folder);
     if (s.weights[0] && access(s.weights, R_OK) != 0)

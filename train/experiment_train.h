@@ -16,11 +16,6 @@
 bool experiment_directory(char *path, size_t size, const char *folder, const struct experiment *x,
                           int run, int64_t seed);
 
-/* Its settings with the seed, and the weights to start with. */
-ATTN_MUST_CHECK const char *experiment_settings(struct attn_settings *s, const char *folder,
-                                                const struct experiment *x, int run, int64_t seed,
-                                                struct attn_error *e);
-
 /* "--task=NAME" and what differs from that task's defaults, each behind `gap`. */
 void experiment_words(struct attn_text *t, const struct attn_settings *s, char gap);
 

@@ -15,7 +15,6 @@
 
 enum { MOST = 64, PATH = 4096 };
 static const char folder_here[] = "data/experiments", ending[] = ".json";
-static const char *const folders[] = {"../data", "../share/attn", NULL};
 
 struct list {
     struct experiment x[MOST];
@@ -60,7 +59,7 @@ static const char *read_all(struct list *l, struct attn_error *e)
     const char *wrong = NULL;
     int n = -1;
 
-    if (find_beside(folder, sizeof folder, folder_here, "experiments", folders))
+    if (find_beside(folder, sizeof folder, folder_here, "experiments", data_folders))
         n = scandir(folder, &entry, is_experiment, alphasort);
     if (n < 0) return attn_fail(e, ATTN_BAD_INPUT, "%s: no such folder", folder_here);
     for (int i = 0; i < n; i++) {
@@ -80,7 +79,7 @@ static const char *read_named(struct list *l, const char *name, struct attn_erro
     if (strchr(name, '/') || ends_in(name, ending)) return read_one(l, name, e);
     snprintf(here, sizeof here, "%s/%.200s%s", folder_here, name, ending);
     snprintf(beside, sizeof beside, "experiments/%.200s%s", name, ending);
-    if (!find_beside(path, sizeof path, here, beside, folders))
+    if (!find_beside(path, sizeof path, here, beside, data_folders))
         return attn_fail(e, ATTN_BAD_USAGE, "--reproduce: no experiment \"%.100s\" (see --list)",
                          name);
     return read_one(l, path, e);
@@ -133,8 +132,7 @@ static const char *judge(struct list *l, int ready, const struct reproduce *r, s
 
     for (int i = 0; i < ready; i++) {
         if (experiment_judge(&l->outcome[i], &l->x[i], r->folder, r->seed, e)) return e->text;
-        if (!experiment_plot(&l->outcome[i].drawn, &l->x[i], r->folder, r->seed, true, &why))
-            continue;
+        if (!experiment_plot(&l->outcome[i].drawn, &l->x[i], r->folder, r->seed, &why)) continue;
         if (why.fault != ATTN_CANNOT_WRITE) return attn_fail(e, why.fault, "%s", why.text);
         fprintf(stderr, "no picture of %s: %s\n", l->x[i].name, why.text);
     }

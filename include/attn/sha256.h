@@ -23,6 +23,9 @@ void attn_sha256_begin(struct attn_sha256 *s);
 void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t n);
 void attn_sha256_end(struct attn_sha256 *s, char hex[ATTN_SHA256_HEX]); /* lower case, NUL */
 
+/* All three, for what is there in one piece. */
+void attn_sha256_of(char hex[ATTN_SHA256_HEX], const void *data, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -86,3 +86,12 @@ void attn_sha256_end(struct attn_sha256 *s, char hex[ATTN_SHA256_HEX])
         hex[i] = "0123456789abcdef"[s->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
     hex[64] = '\0';
 }
+
+void attn_sha256_of(char hex[ATTN_SHA256_HEX], const void *data, size_t n)
+{
+    struct attn_sha256 s;
+
+    attn_sha256_begin(&s);
+    attn_sha256_add(&s, data, n);
+    attn_sha256_end(&s, hex);
+}

@@ -20,13 +20,10 @@ static const char *read_file(char **bytes, size_t *size, char known[ATTN_SHA256_
                              const char *path, struct attn_error *e)
 {
     char found[ATTN_SHA256_HEX];
-    struct attn_sha256 sha;
     const char *wrong = attn_file_read(bytes, size, path, LARGEST_FILE, e);
 
     if (wrong) return wrong;
-    attn_sha256_begin(&sha);
-    attn_sha256_add(&sha, *bytes, *size);
-    attn_sha256_end(&sha, found);
+    attn_sha256_of(found, *bytes, *size);
     if (known[0] && strcmp(known, found)) {
         attn_free(*bytes);
         return attn_fail(e, ATTN_BAD_INPUT,
@@ -238,6 +235,7 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
     struct attn_scores scores = {0};
     struct attn_loss loss = {0};
     struct attn_answers answers = {0};
+    const int sequences = attn_heads_measured(t);
 
     memset(t->maps, 0, heads * sizeof *t->maps);
     memset(t->sinks, 0, heads * sizeof *t->sinks);
@@ -247,7 +245,7 @@ struct attn_scores attn_trainer_evaluate(struct attn_trainer *t)
         loss.sum += part.sum;
         loss.count += part.count;
         attn_answers_add(&answers, m, &b, t->room->hidden);
-        const int measured = attn_heads_measured(t) - first;
+        const int measured = sequences - first;
         if (measured > 0) {
             const struct attn_batch some = attn_batch_part(&b, 0, measured < b.B ? measured : b.B);
             attn_heads_add_maps(t, m, &some);
