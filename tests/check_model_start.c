@@ -108,8 +108,9 @@ START_TEST(what_cannot_be_is_refused)
     struct attn_model_settings s = plain;
     struct attn_error e;
 
-    for (int i = 0; i < TOLERANCE(3, 4); i++) {
-        s.embedding_init = wrong[i];
+    for (int i = 0; i < 2 * TOLERANCE(3, 4); i++) {
+        s.embedding_init = wrong[i / 2];
+        s.layers = i % 2;
         ck_assert_ptr_nonnull(attn_model_check(&s, &e));
         ck_assert_ptr_nonnull(strstr(e.text, "embedding-init"));
     }

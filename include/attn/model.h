@@ -44,14 +44,15 @@ struct attn_model_settings {
     bool residual, norm;
     int mlp; /* hidden width; 0: none */
     const char *activation;
-    bool tied;             /* W_Q = W_K */
-    bool qk_norm;          /* queries and keys of each head to root mean square 1, times gains */
-    bool output;           /* W_O; without it width must be heads * head_width */
-    bool bias;             /* in projections, MLP and readout */
-    bool given;            /* a real input is query, key and value, (width | width | outputs) */
-    bool pool;             /* one row per sequence: the mean over its positions */
-    double init;           /* weights start as N(0, init^2 / fan_in), */
-    double embedding_init; /* embeddings as N(0, embedding_init^2); 0: N(0, 1) */
+    bool tied;    /* W_Q = W_K */
+    bool qk_norm; /* queries and keys of each head to root mean square 1, times gains */
+    bool output;  /* W_O; without it width must be heads * head_width */
+    bool bias;    /* in projections, MLP and readout */
+    bool given;   /* a real input is query, key and value, (width | width | outputs) */
+    bool pool;    /* one row per sequence: the mean over its positions */
+    double init;  /* weights start as N(0, init^2 / fan_in), */
+    double
+        embedding_init; /* embeddings and learned positions as N(0, embedding_init^2); 0: N(0, 1) */
     double scale, softcap; /* 0: default, none */
     const char *scale_by;  /* scaling.h; NULL: own */
     bool log_length;       /* scores times ln n too, for the n keys that a query may see */
@@ -117,12 +118,15 @@ void attn_model_zero(struct attn_model *m); /* g <- 0 */
  * it is made from, with width for outputs, NULL where there is no readout of its own; of a
  * layer P (B, H, T, T), NULL where no_weights let it do without, and the
  * log-sum-exp of its scores (B, H, T), and its values (B, kv_heads, T, head width), NULL where
- * they are given. Valid until the next forward. */
+ * they are given; 1 / rms of its queries (B, H, T) and keys (B, kv_heads, T) before their norm,
+ * NULL without qk_norm. Valid until the next forward. */
 const attn_real *attn_model_output(const struct attn_model *m);
 const attn_real *attn_model_hidden(const struct attn_model *m);
 const attn_real *attn_model_weights(const struct attn_model *m, int layer);
 const attn_real *attn_model_lse(const struct attn_model *m, int layer);
 const attn_real *attn_model_values(const struct attn_model *m, int layer);
+const attn_real *attn_model_query_rstd(const struct attn_model *m, int layer);
+const attn_real *attn_model_key_rstd(const struct attn_model *m, int layer);
 
 #ifdef __cplusplus
 }

@@ -166,8 +166,8 @@ const struct attn_setting attn_setting_table[] = {
      0, activation_name},
     {"init", "X", MODEL, "weights start as N(0, init^2 / fan-in)", "1", ATTN_SETTING_NUMBER,
      AT(model.init), 1e-30, HUGE_NUMBER, NULL},
-    {"embedding-init", "X", MODEL, "embeddings start as N(0, X^2)", "1", ATTN_SETTING_NUMBER,
-     AT(model.embedding_init), 1e-30, HUGE_NUMBER, NULL},
+    {"embedding-init", "X", MODEL, "embeddings and learned positions start as N(0, X^2)", "1",
+     ATTN_SETTING_NUMBER, AT(model.embedding_init), 1e-30, HUGE_NUMBER, NULL},
     {NULL, NULL, NULL, NULL, NULL, ATTN_SETTING_TEXT, 0, 0, 0, NULL},
 };
 #undef AT

@@ -43,7 +43,7 @@ static struct weight add_parameter(struct builder *b, const char *name, int rows
     return (struct weight){b->m->w + offset, b->m->g + offset};
 }
 
-/* Of embeddings. */
+/* Of embeddings and learned positions. */
 static double spread(const struct attn_model *m)
 {
     return m->settings.embedding_init != 0 ? m->settings.embedding_init : 1;
@@ -282,7 +282,7 @@ static void add_attention_weights(struct builder *b, struct attn_operation *o, c
     }
     wkind = add_kind(b, layer, &o->layer.core);
     if (o->layer.position && o->layer.position->learned)
-        code = named(b, layer, "position", b->m->T, width, 1);
+        code = named(b, layer, "position", b->m->T, width, spread(b->m));
     if (s->qk_norm) {
         gq = add_gain(b, layer, "gq", queries);
         gk = add_gain(b, layer, "gk", keys);

@@ -105,12 +105,15 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
                          "width %d, outputs %d: expected 1 or more; layers %d, mlp %d, head width "
                          "%d: 0 or more",
                          s->width, s->outputs, s->layers, s->mlp, s->head_width);
+    if (!is_held(s->embedding_init) || s->embedding_init < 0)
+        return attn_fail(e, ATTN_BAD_USAGE,
+                         "embedding-init: expected a positive number that a %s can hold",
+                         attn_precision);
     if (s->layers == 0 && !s->given) return check_table(s, e);
     if (s->vocabulary < 0 || (s->vocabulary ? s->fields : s->features) < 1)
         return attn_fail(e, ATTN_BAD_USAGE, "expected a vocabulary with ids, or real inputs");
-    if (!is_held(s->init) || s->init <= 0 || !is_held(s->embedding_init) || s->embedding_init < 0)
-        return attn_fail(e, ATTN_BAD_USAGE,
-                         "init, embedding-init: expected positive numbers that a %s can hold",
+    if (!is_held(s->init) || s->init <= 0)
+        return attn_fail(e, ATTN_BAD_USAGE, "init: expected a positive number that a %s can hold",
                          attn_precision);
     if (s->given ? check_given(s, e) : check_heads(s, e)) return e->text;
     if (!is_held(s->scale) || !is_held(attn_model_scale(s)) ||
@@ -315,4 +318,18 @@ const attn_real *attn_model_values(const struct attn_model *m, int layer)
     const struct attn_operation *o = attention_of(m, layer);
 
     return o ? o->saved.v : NULL;
+}
+
+const attn_real *attn_model_query_rstd(const struct attn_model *m, int layer)
+{
+    const struct attn_operation *o = attention_of(m, layer);
+
+    return o ? o->saved.rstd_q : NULL;
+}
+
+const attn_real *attn_model_key_rstd(const struct attn_model *m, int layer)
+{
+    const struct attn_operation *o = attention_of(m, layer);
+
+    return o ? o->saved.rstd_k : NULL;
 }
