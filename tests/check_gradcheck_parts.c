@@ -61,6 +61,8 @@ START_TEST(differences_that_cannot_tell_are_refused)
     ck_assert_int_eq(verdict_of_all(1, 1e-12), GRADCHECK_OK);
     ck_assert_int_eq(verdict_of_all(1, 1e-9), GRADCHECK_REFUSED);
     ck_assert_int_eq(verdict_of_all(1 + 1e-9, 1e-9), GRADCHECK_REFUSED);
+    ck_assert_int_eq(verdict_of_all(1 + 1.5e-10, 4e-11), GRADCHECK_REFUSED);
+    ck_assert_int_eq(verdict_of_all(1 + 1.5e-10, 1e-11), GRADCHECK_WRONG);
     ck_assert_int_eq(verdict_of_all(1.01, 1e-9), GRADCHECK_WRONG);
     ck_assert_int_eq(verdict_of_all(-1, 1e-9), GRADCHECK_WRONG);
     ck_assert_int_eq(verdict_of_all(1, (double)INFINITY), GRADCHECK_WRONG);

@@ -175,3 +175,12 @@ void gradcheck_avoid_kinks(struct gradcheck_subject *s, struct attn_model *m,
             stretch_norm_bias(s, m, layer);
     }
 }
+
+bool gradcheck_norms_are_smooth(const attn_real *rstd, int rows)
+{
+    const attn_real most = 10;
+
+    for (int r = 0; r < rows; r++)
+        if (rstd[r] > most) return false;
+    return true;
+}

@@ -30,4 +30,8 @@ void gradcheck_bias_away(attn_real *bias, const attn_real *rows, int B, int H, i
 void gradcheck_avoid_kinks(struct gradcheck_subject *s, struct attn_model *m,
                            const struct attn_batch *b);
 
+/* Whether no row's norm is so small that its direction turns round within a step of the
+ * differences: rstd is (rows), from rmsnorm.h. */
+bool gradcheck_norms_are_smooth(const attn_real *rstd, int rows);
+
 #endif

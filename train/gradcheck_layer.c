@@ -208,6 +208,31 @@ static void avoid_kink(struct gradcheck_subject *s, struct gradcheck_layer_case 
     gradcheck_bias_away(bk->x, c->saved.k, n.B, n.Hkv, n.Tk, n.D);
 }
 
+static void redraw(struct gradcheck_subject *s, const char *name)
+{
+    const struct gradcheck_tensor *t = gradcheck_tensor_find(s, name);
+
+    if (t) attn_rng_fill_normal(&s->rng, t->x, t->n, s->std);
+}
+
+/* Queries and keys whose norms are no trap for differences. */
+static void avoid_small_norms(struct gradcheck_subject *s, struct gradcheck_layer_case *c)
+{
+    enum { DRAWS = 1000 };
+    const struct attn_shape n = c->layer.core.n;
+
+    for (int i = 0; i < DRAWS; i++) {
+        loss(c);
+        if (gradcheck_norms_are_smooth(c->saved.rstd_q, n.B * n.H * n.Tq) &&
+            gradcheck_norms_are_smooth(c->saved.rstd_k, n.B * n.Hkv * n.Tk))
+            return;
+        redraw(s, "wq");
+        redraw(s, "wk");
+        redraw(s, "x");
+        redraw(s, "y");
+    }
+}
+
 static void make(struct gradcheck_subject *s, const int *choice)
 {
     struct gradcheck_layer_case *c = gradcheck_take(s, sizeof *c);
@@ -244,6 +269,7 @@ static void make(struct gradcheck_subject *s, const int *choice)
     s->loss = loss;
     s->backward = backward;
     if (gradcheck_kind_has_kink(c->layer.core.kind)) avoid_kink(s, c);
+    if (c->layer.qk_norm) avoid_small_norms(s, c);
 }
 
 static const struct gradcheck_factor factors[FACTORS] = {

@@ -239,8 +239,7 @@ static double spread_of_row(const attn_real *p)
     return high > 0.999 ? 1 : high - low;
 }
 
-/* Whether no class has all of a row: sums that are no averages make outputs large, and a loss
- * of 0 has no differences. */
+/* Whether no class has all of a row: a loss of 0 has no differences. */
 static bool is_undecided(const struct model_case *c)
 {
     const struct attn_model_settings *m = &c->model.settings;
@@ -252,20 +251,36 @@ static bool is_undecided(const struct model_case *c)
     return most < 0.999;
 }
 
-/* Whether every layer tells some keys apart and no row is saturated, and the loss neither. */
-static bool has_contrast(struct model_case *c)
+/* Whether the layer tells some keys apart and no row is saturated. */
+static bool has_contrast(const struct model_case *c, int layer)
+{
+    const attn_real *p = attn_model_weights(&c->model, layer);
+    double widest = 0;
+
+    if (!attn_kind_is_distribution(attn_kind_find(c->model.settings.kind))) return true;
+    for (int r = 0; r < B * c->model.settings.heads * T; r++)
+        widest = fmax(widest, spread_of_row(p + r * T));
+    return widest >= 0.05 && widest < 1;
+}
+
+static bool has_smooth_norms(const struct model_case *c, int layer)
+{
+    const struct attn_model *m = &c->model;
+    const int queries = B * T * m->settings.heads;
+    const int keys = m->settings.kv_heads ? B * T * m->settings.kv_heads : queries;
+
+    return !m->settings.qk_norm ||
+           (gradcheck_norms_are_smooth(attn_model_query_rstd(m, layer), queries) &&
+            gradcheck_norms_are_smooth(attn_model_key_rstd(m, layer), keys));
+}
+
+static bool can_be_differentiated(struct model_case *c)
 {
     const double mean = attn_loss_mean(attn_model_forward(&c->model, &c->batch));
-    const int rows = B * c->model.settings.heads * T;
 
-    if (!(mean > 0.05 && mean < 10)) return false;
-    if (!attn_kind_is_distribution(attn_kind_find(c->model.settings.kind))) return is_undecided(c);
-    for (int l = 0; l < c->model.settings.layers; l++) {
-        const attn_real *p = attn_model_weights(&c->model, l);
-        double widest = 0;
-        for (int r = 0; r < rows; r++) widest = fmax(widest, spread_of_row(p + r * T));
-        if (widest < 0.05 || widest >= 1) return false;
-    }
+    if (!(mean > 0.05 && mean < 10) || !is_undecided(c)) return false;
+    for (int l = 0; l < c->model.settings.layers; l++)
+        if (!has_contrast(c, l) || !has_smooth_norms(c, l)) return false;
     return true;
 }
 
@@ -282,7 +297,7 @@ static void draw(struct gradcheck_subject *s, struct model_case *c)
             draw_parameter(s, &c->model, &c->model.parameter[k]);
         if (kink) gradcheck_avoid_kinks(s, &c->model, &c->batch);
         s->arena.used = used;
-        if (has_contrast(c)) return;
+        if (can_be_differentiated(c)) return;
     }
 }
 

@@ -78,20 +78,20 @@ static void check_once(struct gradcheck_subject *s, struct gradcheck_comparison 
 }
 
 /* Values that cannot show anything, refused or vacuous, are drawn anew a few
- * times. A gradient that was convicted once stays so: only the differences may
- * ask for other values, not the comparison. */
+ * times. A gradient that was convicted once stays so, and one that was vouched for can only
+ * be convicted: only the differences may ask for other values, not the comparison. */
 static bool needs_other_values(const struct gradcheck_comparison *c)
 {
     return c->verdict == GRADCHECK_REFUSED || c->verdict == GRADCHECK_VACUOUS;
 }
 
-static int keep_convictions(struct gradcheck_comparison *c, const struct gradcheck_comparison *last,
-                            int n)
+static int add_verdicts(struct gradcheck_comparison *c, const struct gradcheck_comparison *last,
+                        int n)
 {
     int open = 0;
 
     for (int i = 0; i < n; i++) {
-        if (c[i].verdict != GRADCHECK_WRONG) c[i] = last[i];
+        if (last[i].verdict == GRADCHECK_WRONG || needs_other_values(&c[i])) c[i] = last[i];
         open += needs_other_values(&c[i]);
     }
     return open;
@@ -104,9 +104,10 @@ static void check_configuration(struct gradcheck_result *r, struct gradcheck_sub
     enum { DRAWS = 64 };
     struct gradcheck_comparison c[GRADCHECK_TENSORS] = {0}, last[GRADCHECK_TENSORS];
 
+    for (int i = 0; i < GRADCHECK_TENSORS; i++) c[i].verdict = GRADCHECK_VACUOUS;
     for (uint32_t draw = 0; draw < DRAWS; draw++) {
         check_once(s, last, t, choice, plan, topic, index * DRAWS + draw);
-        if (!keep_convictions(c, last, s->tensors)) break;
+        if (!add_verdicts(c, last, s->tensors)) break;
         if (draw + 1 < DRAWS) r->redrawn++;
     }
     r->configurations++;
