@@ -100,7 +100,7 @@ struct pieces {
 static struct pieces take_pieces(struct attn_arena *arena)
 {
     return (struct pieces){.bytes = attn_arena_take(arena, 3, 1),
-                           .reals = attn_arena_reals(arena, 1000),
+                           .reals = attn_arena_reals(arena, 500),
                            .empty = attn_arena_take(arena, 0, sizeof(double)),
                            .words = attn_arena_take(arena, 65, sizeof(uint64_t))};
 }
@@ -109,7 +109,7 @@ START_TEST(an_arena_places_what_it_measured)
 {
     struct attn_arena measure = {0}, arena = {0};
     struct pieces p = take_pieces(&measure);
-    const size_t reals = (1000 * sizeof(attn_real) + 63) / 64 * 64;
+    const size_t reals = (500 * sizeof(attn_real) + 63) / 64 * 64;
 
     ck_assert_ptr_null(p.bytes);
     ck_assert_ptr_null(p.reals);
@@ -123,11 +123,26 @@ START_TEST(an_arena_places_what_it_measured)
     ck_assert_ptr_eq((unsigned char *)p.words, arena.base + 64 + reals);
     ck_assert_uint_eq((uintptr_t)p.empty % ATTN_ALIGN, 0);
     memset(p.bytes, 1, 3);
-    memset(p.reals, 2, 1000 * sizeof *p.reals);
+    memset(p.reals, 2, 500 * sizeof *p.reals);
     memset(p.words, 3, 65 * sizeof *p.words);
     ck_assert_uint_eq(p.bytes[2], 1);
-    ck_assert_uint_eq(((unsigned char *)p.reals)[1000 * sizeof *p.reals - 1], 2);
+    ck_assert_uint_eq(((unsigned char *)p.reals)[500 * sizeof *p.reals - 1], 2);
     attn_free(arena.base);
+}
+END_TEST
+
+/* Arrays of 2^n bytes would otherwise compete for the same sets of a cache. */
+START_TEST(large_pieces_start_at_different_places_in_a_page)
+{
+    enum { PAGE = 4096, PIECES = 8 };
+    struct attn_arena arena = {0};
+    size_t start[PIECES];
+
+    for (int i = 0; i < PIECES; i++) {
+        start[i] = arena.used % PAGE;
+        for (int k = 0; k < i; k++) ck_assert_uint_ne(start[i], start[k]);
+        attn_arena_take(&arena, 16, PAGE);
+    }
 }
 END_TEST
 
@@ -154,5 +169,6 @@ void add_tests(Suite *suite)
     add_test(suite, "a refusing system gives NULL", a_refusing_system_gives_null);
     add_test(suite, "failures on request", the_nth_allocation_and_all_after_it_fail);
     add_test(suite, "arena: measure = place", an_arena_places_what_it_measured);
+    add_test(suite, "arena: large pieces", large_pieces_start_at_different_places_in_a_page);
     add_test(suite, "arena: overflow", an_overflowed_arena_stays_so);
 }

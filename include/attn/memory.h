@@ -34,7 +34,8 @@ struct attn_arena {
 };
 
 /* The next count * size bytes of the arena, 64-byte aligned, NOT cleared; NULL
- * when measuring. The caller owns the block behind base. */
+ * when measuring. Large pieces are not quite next to each other. The caller owns
+ * the block behind base. */
 void *attn_arena_take(struct attn_arena *arena, size_t count, size_t size);
 
 /* count reals. */

@@ -65,12 +65,19 @@ long attn_alloc_live(void)
     return __atomic_load_n(&live, __ATOMIC_RELAXED);
 }
 
+/* Large pieces whose sizes are powers of 2 would all start at the same place in a page, and
+ * their rows then fight for the same few sets of the first-level cache. */
+enum { LARGE = 4096, STAGGER = 5 * ATTN_ALIGN };
+
 void *attn_arena_take(struct attn_arena *arena, size_t count, size_t size)
 {
     const size_t bytes = round_up(attn_size_mul(count, size));
+    const size_t apart = bytes < LARGE ? 0 : STAGGER;
     void *piece = arena->base ? arena->base + arena->used : NULL;
 
-    if (__builtin_add_overflow(arena->used, bytes, &arena->used)) arena->used = SIZE_MAX;
+    if (__builtin_add_overflow(arena->used, bytes, &arena->used) ||
+        __builtin_add_overflow(arena->used, apart, &arena->used))
+        arena->used = SIZE_MAX;
     assert(!arena->base || arena->used != SIZE_MAX);
     return piece;
 }
