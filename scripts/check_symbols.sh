@@ -6,7 +6,7 @@
 set -u
 
 build=${1:?usage: check_symbols.sh BUILD}
-state='memory.o:fail_from memory.o:live kernels.o:chosen'
+state='memory.o:fail_from memory.o:live kernels.o:attn_kernels_chosen'
 export state
 
 for library in "$build/libattn.a" "$build/libattn_f64.a"; do

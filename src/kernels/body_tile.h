@@ -1,5 +1,9 @@
 /* body_tile.h (private) - the tile of C that stays in registers. */
 
+/* Of one vector a row there are twice as many: each of two pipes needs four chains of additions
+ * at least to hide the latency of one, and what is read from b should serve many. */
+enum { NARROW_ROWS = 2 * TILE_ROWS, MOST_ROWS = NARROW_ROWS };
+
 /* The first cols of each row. */
 static inline __attribute__((always_inline)) void store_part(const struct attn_tile *t,
                                                              attn_real *c, const vec *acc,
@@ -16,24 +20,36 @@ static inline __attribute__((always_inline)) void store_part(const struct attn_t
 
 /* rows and vectors are constants at each call, so that the accumulators stay in registers. */
 static inline __attribute__((always_inline)) void tile_part(const struct attn_tile *t, int first,
-                                                            const int rows, const int vectors)
+                                                            const int rows, const int vectors,
+                                                            const ptrdiff_t b_next,
+                                                            const ptrdiff_t c_next)
 {
-    const attn_real *a = t->a + (size_t)first * t->a_row, *b = t->b;
+    const int group = rows > TILE_ROWS ? 4 : TILE_ROWS;
+    const attn_real *a[MOST_ROWS / 4 + 1], *b = t->b;
+    const size_t a_row = t->a_row;
     attn_real *c = t->c + (size_t)first * t->c_row;
-    vec acc[TILE_ROWS][TILE_VECTORS] = {0};
+    vec acc[MOST_ROWS][TILE_VECTORS] = {0};
 
-    for (int s = t->segments; s > 0; s--, a += t->a_skip, b += t->b_skip)
-        for (int k = t->K; k > 0; k--, a += t->a_col, b += t->b_row) {
+    UNROLLED
+    for (int i = 0; i < rows; i += group) a[i / group] = t->a + (size_t)(first + i) * a_row;
+    for (int s = t->segments; s > 0; s--, b += t->b_skip) {
+        for (int k = t->K; k > 0; k--, b += t->b_row) {
             vec bk[TILE_VECTORS];
             UNROLLED
-            for (int j = 0; j < vectors; j++) bk[j] = load(b + j * LANES);
+            for (int j = 0; j < vectors; j++) bk[j] = load(b + j * b_next);
             UNROLLED
             for (int i = 0; i < rows; i++) {
-                const vec ai = splat(a[(size_t)i * t->a_row]);
+                const vec ai = splat(a[i / group][(size_t)(i % group) * a_row]);
                 UNROLLED
                 for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
             }
+            UNROLLED
+            for (int i = 0; i < rows; i += group) a[i / group] += t->a_col;
         }
+        UNROLLED
+        for (int i = 0; i < rows; i += group) a[i / group] += t->a_skip;
+    }
+
     if (t->row_scale) {
         UNROLLED
         for (int i = 0; i < rows; i++) {
@@ -57,13 +73,13 @@ static inline __attribute__((always_inline)) void tile_part(const struct attn_ti
         for (int i = 0; i < rows; i++) {
             UNROLLED
             for (int j = 0; j < vectors; j++)
-                acc[i][j] += load(c + (size_t)i * t->c_row + j * LANES);
+                acc[i][j] += load(c + (size_t)i * t->c_row + j * c_next);
         }
     }
     UNROLLED
     for (int i = 0; i < rows; i++) {
         UNROLLED
-        for (int j = 0; j < vectors; j++) store(c + (size_t)i * t->c_row + j * LANES, acc[i][j]);
+        for (int j = 0; j < vectors; j++) store(c + (size_t)i * t->c_row + j * c_next, acc[i][j]);
     }
 }
 
@@ -71,52 +87,81 @@ static inline __attribute__((always_inline)) void tile_part(const struct attn_ti
  * only half of the registers and spills the accumulators in the inner loop. */
 static __attribute__((noinline)) void tile_wide(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS);
+    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES);
 }
 
 static __attribute__((noinline)) void tile_wide4(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 4, TILE_VECTORS);
+    tile_part(t, first, 4, TILE_VECTORS, LANES, LANES);
 }
 
 static __attribute__((noinline)) void tile_wide1(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 1, TILE_VECTORS);
+    tile_part(t, first, 1, TILE_VECTORS, LANES, LANES);
+}
+
+/* The two vectors of a row lie in different blocks. */
+static __attribute__((noinline)) void tile_split(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, TILE_ROWS, TILE_VECTORS, t->b_next, t->c_next);
+}
+
+static __attribute__((noinline)) void tile_split1(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, 1, TILE_VECTORS, t->b_next, t->c_next);
 }
 
 static __attribute__((noinline)) void tile_narrow(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, TILE_ROWS, 1);
+    tile_part(t, first, NARROW_ROWS, 1, LANES, LANES);
 }
 
 static __attribute__((noinline)) void tile_narrow4(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 4, 1);
+    tile_part(t, first, 4, 1, LANES, LANES);
 }
 
 static __attribute__((noinline)) void tile_narrow1(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 1, 1);
+    tile_part(t, first, 1, 1, LANES, LANES);
 }
 
 /* From so many products on C is fetched before they are made. */
 enum { AHEAD = 128 };
 
-static void fetch(const struct attn_tile *t, int first)
+static void fetch(const struct attn_tile *t, int first, int rows)
 {
     const attn_real *c = t->c + (size_t)first * t->c_row;
 
-    for (int i = 0; i < TILE_ROWS; i++, c += t->c_row)
-        for (int j = 0; j < t->cols; j += LANES) __builtin_prefetch(c + j, 1);
+    for (int i = 0; i < rows; i++, c += t->c_row) {
+        __builtin_prefetch(c, 1);
+        if (t->cols > LANES) __builtin_prefetch(c + t->c_next, 1);
+    }
+}
+
+static __attribute__((noinline)) void split_tiles(const struct attn_tile *t)
+{
+    int i = 0;
+
+    for (; t->rows - i >= TILE_ROWS; i += TILE_ROWS) {
+        if (t->K * t->segments >= AHEAD) fetch(t, i, TILE_ROWS);
+        tile_split(t, i);
+    }
+    for (; i < t->rows; i++) tile_split1(t, i);
 }
 
 static void tile(const struct attn_tile *t)
 {
     const bool wide = t->cols > LANES, far = t->K * t->segments >= AHEAD;
+    const int rows = wide ? TILE_ROWS : NARROW_ROWS;
     int i = 0;
 
-    for (; t->rows - i >= TILE_ROWS; i += TILE_ROWS) {
-        if (far) fetch(t, i);
+    if (wide && (t->b_next != LANES || t->c_next != LANES)) {
+        split_tiles(t);
+        return;
+    }
+    for (; t->rows - i >= rows; i += rows) {
+        if (far) fetch(t, i, rows);
         (wide ? tile_wide : tile_narrow)(t, i);
     }
     for (; t->rows - i >= 4; i += 4) (wide ? tile_wide4 : tile_narrow4)(t, i);

@@ -80,9 +80,14 @@ static void pack_a(struct packed *to, const struct attn_gemm *g, struct run r,
             memcpy(at, from + (size_t)k * g->a_col, (size_t)rows * sizeof *at);
 }
 
+static int block_of(const struct attn_gemm *g)
+{
+    return g->block ? g->block : g->N;
+}
+
 static void clear(const struct attn_gemm *g)
 {
-    const int block = g->block ? g->block : g->N;
+    const int block = block_of(g);
 
     for (int j = 0; j < g->N; j += block)
         for (int i = 0; i < g->M; i++)
@@ -101,6 +106,8 @@ static struct attn_tile tile_of(const struct attn_gemm *g, struct run r, int i, 
                               .a_col = g->a_col,
                               .a_skip = (ptrdiff_t)g->a_step - (ptrdiff_t)((size_t)r.K * g->a_col),
                               .b_row = g->b_row,
+                              .b_next = attn_kernels()->lanes,
+                              .c_next = attn_kernels()->lanes,
                               .b_skip = (ptrdiff_t)g->b_step - (ptrdiff_t)((size_t)r.K * g->b_row),
                               .segments = r.segments,
                               .K = r.K,
@@ -110,21 +117,51 @@ static struct attn_tile tile_of(const struct attn_gemm *g, struct run r, int i, 
                               .add = g->add || r.segment > 0 || r.at > 0};
 }
 
-/* Columns `within` .. of block `n` of C, for the rows and the run of K that t says. */
-static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct packed *packed,
-                           struct run r, int n, int within)
+/* Where column j lies in a row of b, and of c. */
+static size_t b_at(const struct attn_gemm *g, int j)
+{
+    if (!g->block) return (size_t)j * g->b_col;
+    return (size_t)(j / g->block) * g->b_jump + (size_t)(j % g->block) * g->b_col;
+}
+
+static size_t c_at(const struct attn_gemm *g, int j)
+{
+    if (!g->block) return (size_t)j;
+    return (size_t)(j / g->block) * g->c_jump + (size_t)(j % g->block);
+}
+
+/* Whether a tile may hold vectors of two blocks, read where they lie. */
+static bool goes_across(const struct attn_gemm *g, int rows)
+{
+    return g->b_col == 1 && block_of(g) % attn_kernels()->lanes == 0 && !is_far(g, rows);
+}
+
+/* The strip that starts with column j, as wide as a tile or what is left, of rows that start at
+ * b and c. */
+static void set_columns(struct attn_tile *t, const struct attn_gemm *g, const attn_real *b,
+                        attn_real *c, int j, int end)
 {
     const struct attn_kernels *kernels = attn_kernels();
-    const int left = (g->block ? g->block : g->N) - within;
-    const int cols = left < kernels->tile_cols ? left : kernels->tile_cols;
-    const int width = cols > kernels->lanes ? kernels->tile_cols : kernels->lanes;
+    const int lanes = kernels->lanes;
 
-    t.c += (size_t)n * g->c_jump + within;
-    t.cols = cols;
-    t.b = g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row + (size_t)n * g->b_jump +
-          (size_t)within * g->b_col;
-    if (cols < width || g->b_col != 1 || is_far(g, t.rows)) {
-        pack_b(packed, g, r, t.b, cols, width);
+    t->cols = end - j < kernels->tile_cols ? end - j : kernels->tile_cols;
+    t->b = b + b_at(g, j);
+    t->c = c + c_at(g, j);
+    if (!g->block || t->cols <= lanes) return;
+    t->b_next = (ptrdiff_t)(b_at(g, j + lanes) - b_at(g, j));
+    t->c_next = (ptrdiff_t)(c_at(g, j + lanes) - c_at(g, j));
+}
+
+/* The strip of C that starts with column j, for the rows and the run of K that t says. */
+static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct packed *packed,
+                           struct run r, int j, int end)
+{
+    const struct attn_kernels *kernels = attn_kernels();
+
+    set_columns(&t, g, g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row, t.c, j, end);
+    const int width = t.cols > kernels->lanes ? kernels->tile_cols : kernels->lanes;
+    if (t.cols < width || g->b_col != 1 || is_far(g, t.rows)) {
+        pack_b(packed, g, r, t.b, t.cols, width);
         t.b = packed->b;
         t.b_row = (size_t)width;
         t.b_skip = 0;
@@ -135,7 +172,7 @@ static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct
 static void multiply_run(const struct attn_gemm *g, struct packed *packed, struct run r, int i,
                          int rows)
 {
-    const int block = g->block ? g->block : g->N;
+    const int block = goes_across(g, rows) ? g->N : block_of(g), wide = attn_kernels()->tile_cols;
     struct attn_tile t = tile_of(g, r, i, rows);
 
     if (reads_across(g)) {
@@ -144,9 +181,8 @@ static void multiply_run(const struct attn_gemm *g, struct packed *packed, struc
         t.a_col = PACKED_ROWS;
         t.a_skip = 0;
     }
-    for (int n = 0; n * block < g->N; n++)
-        for (int j = 0; j < block; j += attn_kernels()->tile_cols)
-            multiply_strip(t, g, packed, r, n, j);
+    for (int end = block; end <= g->N; end += block)
+        for (int j = end - block; j < end; j += wide) multiply_strip(t, g, packed, r, j, end);
 }
 
 /* Segments that follow each other are none. */
@@ -202,38 +238,32 @@ static __attribute__((noinline)) void multiply_large(const struct attn_gemm *g)
 }
 
 /* Whether one run of K does, and everything can be read where it lies. */
-static bool is_small(const struct attn_gemm *g, const struct attn_kernels *kernels)
+static bool is_small(const struct attn_gemm *g)
 {
-    return g->K <= K_BLOCK && g->M <= ROWS && !g->segment && g->b_col == 1 &&
-           (g->block ? g->block : g->N) % kernels->lanes == 0 && !is_far(g, g->M) &&
+    return g->K <= K_BLOCK && g->M <= ROWS && !g->segment && goes_across(g, g->M) &&
            !reads_across(g);
 }
 
-static void multiply_small(const struct attn_gemm *g, const struct attn_kernels *kernels)
+static void multiply_small(const struct attn_gemm *g)
 {
-    const int block = g->block ? g->block : g->N;
+    const struct attn_kernels *kernels = attn_kernels();
     struct attn_tile t = tile_of(g, (struct run){.segments = 1, .K = g->K}, 0, g->M);
 
-    for (int n = 0; n * block < g->N; n++)
-        for (int j = 0; j < block; j += kernels->tile_cols) {
-            t.cols = block - j < kernels->tile_cols ? block - j : kernels->tile_cols;
-            t.b = g->b + (size_t)n * g->b_jump + j;
-            t.c = g->c + (size_t)n * g->c_jump + j;
-            kernels->tile(&t);
-        }
+    for (int j = 0; j < g->N; j += kernels->tile_cols) {
+        set_columns(&t, g, g->b, g->c, j, g->N);
+        kernels->tile(&t);
+    }
 }
 
 void attn_gemm(const struct attn_gemm *g)
 {
-    const struct attn_kernels *kernels = attn_kernels();
-
     assert(!g->block || g->N % g->block == 0);
     assert(!g->segment || g->K % g->segment == 0);
     if (g->M == 0 || g->N == 0) return;
     if (g->K == 0 && !g->add) clear(g);
     if (g->K == 0) return;
-    if (is_small(g, kernels))
-        multiply_small(g, kernels);
+    if (is_small(g))
+        multiply_small(g);
     else
         multiply_large(g);
 }

@@ -13,7 +13,7 @@ const struct attn_kernels *const attn_kernels_all[] = {
 };
 
 /* Set once. Two threads that come first at the same time store the same value. */
-static const struct attn_kernels *chosen;
+const struct attn_kernels *attn_kernels_chosen;
 
 static const struct attn_kernels *best(void)
 {
@@ -39,18 +39,17 @@ const char *attn_kernels_choose(struct attn_error *e)
                          attn_kernels_all[1] ? "avx512, avx2 or " : "");
     if (!k->supported())
         return attn_fail(e, ATTN_BAD_USAGE, "ATTN_CPU=%s: this processor cannot run it", name);
-    __atomic_store_n(&chosen, k, __ATOMIC_RELEASE);
+    __atomic_store_n(&attn_kernels_chosen, k, __ATOMIC_RELEASE);
     return NULL;
 }
 
-const struct attn_kernels *attn_kernels(void)
+const struct attn_kernels *attn_kernels_first_use(void)
 {
-    const struct attn_kernels *k = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
     struct attn_error ignored;
 
-    if (k) return k;
-    if (attn_kernels_choose(&ignored)) __atomic_store_n(&chosen, best(), __ATOMIC_RELEASE);
-    return __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+    if (attn_kernels_choose(&ignored))
+        __atomic_store_n(&attn_kernels_chosen, best(), __ATOMIC_RELEASE);
+    return __atomic_load_n(&attn_kernels_chosen, __ATOMIC_ACQUIRE);
 }
 
 double attn_kernels_multiply_adds(long rounds)

@@ -13,7 +13,8 @@
 
 /* A strip of C: any number of rows, at most tile_cols columns. a(i, k) is
  * a[i a_row + k a_col]; rows of b are b_row apart and can be read to the next
- * whole vector. */
+ * whole vector. The second vector of a row lies b_next, c_next behind the first: elsewhere than
+ * next to it only where both are whole. */
 struct attn_tile {
     attn_real *c;
     size_t c_row;
@@ -21,6 +22,7 @@ struct attn_tile {
     size_t a_row, a_col;
     const attn_real *b;
     size_t b_row;
+    ptrdiff_t b_next, c_next;
     int segments, K;          /* K columns of a and rows of b in each segment; */
     ptrdiff_t a_skip, b_skip; /* to the next one from behind the last of them */
     int rows, cols;
@@ -74,7 +76,17 @@ struct attn_kernels {
     double (*multiply_adds)(long rounds); /* the register-only limit; returns the operations */
 };
 
-const struct attn_kernels *attn_kernels(void);              /* the chosen ones */
+extern const struct attn_kernels *attn_kernels_chosen; /* NULL: none yet */
+const struct attn_kernels *attn_kernels_first_use(void);
+
+/* The chosen ones. */
+static inline const struct attn_kernels *attn_kernels(void)
+{
+    const struct attn_kernels *k = __atomic_load_n(&attn_kernels_chosen, __ATOMIC_ACQUIRE);
+
+    return k ? k : attn_kernels_first_use();
+}
+
 extern const struct attn_kernels *const attn_kernels_all[]; /* best first; ends in NULL */
 
 extern const struct attn_kernels attn_kernels_generic;
