@@ -1,7 +1,8 @@
 /* powers.h - exp, 2^x and log of the kernels, each with what it promises.
  *
  * At most MOST_ULPS off where the result is normal; inf above the largest number, exactly 0
- * below the smallest normal one; NaN for NaN, whatever its payload. */
+ * below the smallest normal one, and in panels below 2^-100 (double: 2^-960); NaN for NaN,
+ * whatever its payload. */
 #ifndef POWERS_H
 #define POWERS_H
 

@@ -150,6 +150,14 @@ void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
     if (!add) attn_clear_rows(y, done, b->queries);
 }
 
+/* To base 2. What is finite stays so: the lowest number there is hides no key. */
+static attn_real to_base_2(attn_real x)
+{
+    const attn_real y = x * ATTN_LOG2_E;
+
+    return isinf(y) ? x : y;
+}
+
 /* Slopes, bias and masks of query i on its column of the panel. */
 static void mask_column(const struct attn_head *h, attn_real *column, size_t W, int i,
                         struct attn_keys keys)
@@ -162,8 +170,9 @@ static void mask_column(const struct attn_head *h, attn_real *column, size_t W, 
         const bool hidden = j < span.lo || j >= span.hi || (h->keep && !h->keep[at]) ||
                             (h->bias && h->bias[at] == (attn_real)-INFINITY);
 
-        if (h->slope != 0) *column -= h->slope * (attn_real)llabs((long long)i + h->offset - j);
-        if (h->bias) *column += h->bias[at];
+        if (h->slope != 0)
+            *column -= to_base_2(h->slope * (attn_real)llabs((long long)i + h->offset - j));
+        if (h->bias) *column += to_base_2(h->bias[at]);
         if (hidden) *column = (attn_real)-INFINITY;
     }
 }
@@ -194,7 +203,8 @@ static void cap(attn_real *s, const struct attn_head *h, const struct attn_panel
     for (int j = 0; j < piece->keys; j++)
         for (int i = 0; i < piece->queries; i++) {
             const size_t at = first + (size_t)j * p->W + (size_t)i;
-            p->capped[at] = s[at] = h->softcap * tanh(s[at] / h->softcap);
+            p->capped[at] = h->softcap * tanh(s[at] * ATTN_LN_2 / h->softcap);
+            s[at] = p->capped[at] * ATTN_LOG2_E;
         }
 }
 

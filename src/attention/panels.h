@@ -11,6 +11,10 @@
 
 enum { ATTN_PANEL_KEYS = 256 }; /* taken at a time where P is not kept */
 
+/* Scores in panels are to base 2: what is given to base e is multiplied by log2 e. */
+#define ATTN_LOG2_E ((attn_real)1.44269504088896340736)
+#define ATTN_LN_2 ((attn_real)0.69314718055994530942)
+
 /* Carved out of h->panel, W = attn_panel_width. Several blocks share what is not
  * theirs for longer than a run of keys. */
 struct attn_panels {
@@ -19,7 +23,7 @@ struct attn_panels {
     attn_real *m, *l, *share;   /* (W), shared */
     attn_real *o;               /* (W, Dv), shared */
 
-    attn_real *qt;            /* (D, W): scale times the block's queries, transposed */
+    attn_real *qt;            /* (D, W): scale log2 e times the block's queries, transposed */
     attn_real *dot;           /* (Dv, W): d_o, transposed */
     attn_real *d_o;           /* (W, Dv) */
     attn_real *shift, *delta; /* (W) */
@@ -61,7 +65,7 @@ void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
 /* Rows from .. to - 1 of y become 0. */
 void attn_clear_rows(struct attn_rows_out y, int from, int to);
 
-/* s (keys, W) = the scores of these keys, capped, biased and masked, in all pieces. */
+/* s (keys, W) = the scores of these keys to base 2, capped, biased and masked, in all pieces. */
 void attn_panel_scores(attn_real *s, const struct attn_head *h, const struct attn_panels *p,
                        const struct attn_block *b, struct attn_keys keys);
 

@@ -16,7 +16,8 @@
  *   sum_k P_ik dP_ik = sum_k P_ik (dO_i . v_k) = dO_i . O_i =: delta_i
  *   dS = P (dP - delta)    dV += P^T dO    dQ += scale dS K    dK += scale dS^T Q
  *
- * (Dao et al. 2022, Algorithm 4 and appendix B.4; Dao 2023.) E is never divided
+ * (Dao et al. 2022, Algorithm 4 and appendix B.4; Dao 2023.) Scores are made to base 2, times
+ * log2 e in the queries: e^(s-m) = 2^(s log2 e - m log2 e), and m is kept so. E is never divided
  * by l: dO is, once per block. With dO' = dO / l and the scale taken along,
  *
  *   dV += E^T dO'    scale dS = E (V (scale dO')^T - scale dO' . O)
@@ -76,8 +77,8 @@ static void exponentiate(attn_real *s, attn_real *l, const struct attn_panels *p
     struct attn_piece piece = {0};
 
     while (attn_next_by_keys(&piece, b, keys))
-        attn_kernels()->panel_exp(s + (size_t)piece.first * p->W + piece.from, l + piece.from,
-                                  p->shift + piece.from, p->W, piece.keys, piece.queries);
+        attn_kernels()->panel_exp2(s + (size_t)piece.first * p->W + piece.from, l + piece.from,
+                                   p->shift + piece.from, p->W, piece.keys, piece.queries);
 }
 
 /* What was summed before the maximum rose from `old` shrinks with it. */
@@ -86,13 +87,13 @@ static void shrink(const struct attn_head *h, const struct attn_panels *p,
 {
     for (int i = 0; i < b->queries; i++) {
         if (old[i] == p->m[i]) continue;
-        const attn_real by = exp(old[i] - p->shift[i]);
+        const attn_real by = exp2(old[i] - p->shift[i]);
         p->l[i] *= by;
         attn_kernels()->scale(p->o + (size_t)i * (size_t)h->Dv, by, (size_t)h->Dv);
     }
 }
 
-/* What backward and the caller need of each row: m, 1 / l, m + log l. */
+/* What backward and the caller need of each row: m to base 2, 1 / l, m + log l. */
 static void finish_rows(const struct attn_head *h, const struct attn_panels *p,
                         const struct attn_block *b)
 {
@@ -103,7 +104,7 @@ static void finish_rows(const struct attn_head *h, const struct attn_panels *p,
         p->share[i] = p->l[i] == 0 ? 0 : 1 / p->l[i];
         h->shift[b->i0 + i] = p->shift[i];
         h->share[b->i0 + i] = p->share[i];
-        h->lse[b->i0 + i] = p->m[i] + log_l[i];
+        h->lse[b->i0 + i] = p->m[i] * ATTN_LN_2 + log_l[i];
     }
 }
 
@@ -152,7 +153,7 @@ static void load_queries(const struct attn_head *h, const struct attn_panels *p,
                          const struct attn_block *b)
 {
     attn_kernels()->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries,
-                              h->D, h->scale);
+                              h->D, h->scale * ATTN_LOG2_E);
     for (int c = 0; h->stretch && c < h->D; c++)
         for (int i = 0; i < b->queries; i++)
             p->qt[(size_t)c * p->W + (size_t)i] *= h->stretch[b->i0 + i];

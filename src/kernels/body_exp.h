@@ -22,14 +22,25 @@ static const attn_real exp_poly[] = {2.510038549551032e-08,
                                      0.50000000000000011,
                                      1,
                                      1};
+static const attn_real exp2_poly[] = {
+    4.454105125293416e-10,  7.0709810833657675e-09, 1.0178067259946989e-07, 1.3215451619146607e-06,
+    1.5252733820805852e-05, 0.0001540353042479538,  0.0013333558146423209,  0.009618129107618658,
+    0.05550410866482158,    0.24022650695910078,    0.6931471805599453,     1};
+static const attn_real least_weight = 960;
 #else
 enum { MANTISSA = 23, EXPONENT_BIAS = 127 };
 static const attn_real exp_low = -87.33654f, exp_high = 89;
 static const attn_real ln2_head = 0.693359375f, ln2_tail = -2.12194440e-4f;
 static const attn_real exp_poly[] = {
     0.0013926184f, 0.0083631791f, 0.041666555f, 0.16666577f, 0.5f, 1, 1};
+static const attn_real exp2_poly[] = {0.0013264727f, 0.009671513f, 0.055507336f,
+                                      0.24022242f,   0.693147f,    1};
+static const attn_real least_weight = 100;
 #endif
-enum { EXP_TERMS = sizeof exp_poly / sizeof *exp_poly };
+enum {
+    EXP_TERMS = sizeof exp_poly / sizeof *exp_poly,
+    EXP2_TERMS = sizeof exp2_poly / sizeof *exp2_poly
+};
 static const attn_real log2_e = (attn_real)1.44269504088896340736;
 static const attn_real ln_2 = (attn_real)0.69314718055994530942;
 static const attn_real rounder = (attn_real)(3LL << (MANTISSA - 1));
@@ -82,17 +93,19 @@ static inline vec exp2_vec(vec x)
     return (vec)((ivec)p & ~(x < splat(1 - EXPONENT_BIAS)));
 }
 
-/* e^x for x up to 0 or hardly more, as scores below their maximum are: one factor is enough. */
-static inline vec exp_below_0(vec x)
+/* 2^x for x up to 0 or hardly more, as scores to base 2 below their maximum are. Weights below
+ * 2^-least are 0: what is made of smaller ones would be subnormal, and slow. */
+static inline vec exp2_below_0(vec x)
 {
-    const vec low = splat(exp_low);
-    const ivec below = x < low;
-    const vec y = choose(below, low, x), shifted = y * log2_e + rounder;
+    const vec low = splat(-least_weight), y = larger(low, x), shifted = y + rounder;
+    const vec r = y - (shifted - rounder);
+    vec p = splat(exp2_poly[0]);
+
+    UNROLLED
+    for (int i = 1; i < EXP2_TERMS; i++) p = p * r + exp2_poly[i];
     const vec power =
         (vec)(((uvec)shifted << MANTISSA) + ((unsigned_bits)EXPONENT_BIAS << MANTISSA));
-    const vec p = exp_rest(without_ln2(y, shifted - rounder)) * power;
-
-    return (vec)((ivec)p & ~below);
+    return (vec)((ivec)(p * power) & ~(x < low));
 }
 
 /* log x = e ln 2 + log f with x = 2^e f, f in [sqrt 1/2, sqrt 2), and

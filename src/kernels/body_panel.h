@@ -29,9 +29,9 @@ static void panel_max(attn_real *m, const attn_real *s, size_t row, int rows, in
     for (; c < columns; c += LANES) max_down(m + c, s + c, row, rows, 1);
 }
 
-static inline __attribute__((always_inline)) void exp_down(attn_real *s, attn_real *total,
-                                                           const attn_real *shift, size_t row,
-                                                           int rows, const int vectors)
+static inline __attribute__((always_inline)) void exp2_down(attn_real *s, attn_real *total,
+                                                            const attn_real *shift, size_t row,
+                                                            int rows, const int vectors)
 {
     vec sum[ABREAST], by[ABREAST];
 
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void exp_down(attn_real *s, attn_re
     for (int r = 0; r < rows; r++, s += row) {
         UNROLLED
         for (int v = 0; v < vectors; v++) {
-            const vec e = exp_below_0(load(s + v * LANES) - by[v]);
+            const vec e = exp2_below_0(load(s + v * LANES) - by[v]);
             store(s + v * LANES, e);
             sum[v] += e;
         }
@@ -52,13 +52,14 @@ static inline __attribute__((always_inline)) void exp_down(attn_real *s, attn_re
     for (int v = 0; v < vectors; v++) store(total + v * LANES, sum[v]);
 }
 
-static void panel_exp(attn_real *s, attn_real *total, const attn_real *shift, size_t row, int rows,
-                      int columns)
+static void panel_exp2(attn_real *s, attn_real *total, const attn_real *shift, size_t row, int rows,
+                       int columns)
 {
     int c = 0;
 
-    for (; c + LANES < columns; c += 2 * LANES) exp_down(s + c, total + c, shift + c, row, rows, 2);
-    for (; c < columns; c += LANES) exp_down(s + c, total + c, shift + c, row, rows, 1);
+    for (; c + LANES < columns; c += 2 * LANES)
+        exp2_down(s + c, total + c, shift + c, row, rows, 2);
+    for (; c < columns; c += LANES) exp2_down(s + c, total + c, shift + c, row, rows, 1);
 }
 
 static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, size_t row,

@@ -62,12 +62,13 @@ struct attn_kernels {
                        const attn_real *by, int rows, int columns);
 
     /* On panels of scores, a column a query, rows `row` apart, columns in whole vectors:
-     * m = max(m, down the column); s = exp(s - shift), for a shift that is no less
-     * than s, sum += down the column; dp = p (dp - delta), and 0 where p is 0,
-     * whatever dp is there; s = -inf in column c where not lo[c] <= row < hi[c]. */
+     * m = max(m, down the column); s = 2^(s - shift), for a shift that is no less
+     * than s, 0 below 2^-100 (double: 2^-960), sum += down the column; dp = p (dp - delta),
+     * and 0 where p is 0, whatever dp is there; s = -inf in column c where not lo[c] <= row <
+     * hi[c]. */
     void (*panel_max)(attn_real *m, const attn_real *s, size_t row, int rows, int columns);
-    void (*panel_exp)(attn_real *s, attn_real *sum, const attn_real *shift, size_t row, int rows,
-                      int columns);
+    void (*panel_exp2)(attn_real *s, attn_real *sum, const attn_real *shift, size_t row, int rows,
+                       int columns);
     void (*panel_ds)(attn_real *dp, const attn_real *p, const attn_real *delta, size_t row,
                      int rows, int columns);
     void (*panel_mask)(attn_real *s, const attn_real *lo, const attn_real *hi, size_t row, int rows,
