@@ -46,9 +46,17 @@ static double plain_row(double *p, const attn_real *x, int target, int classes)
     return log(sum) - (double)x[target];
 }
 
+/* More rows than are taken together, and fewer and more classes than are taken so. */
+static const struct {
+    int rows, classes;
+} large[] = {{16, 16}, {17, 3}, {22, 127}, {70, 128}, {35, 129}, {43, 300}};
+enum { LARGE = sizeof large / sizeof *large };
+
 START_TEST(loss_and_gradient_by_definition)
 {
-    const int classes = 1 + _i, rows = _i % 6;
+    const bool is_large = _i >= SIZES;
+    const int classes = is_large ? large[_i - SIZES].classes : 1 + _i;
+    const int rows = is_large ? large[_i - SIZES].rows : _i % 6;
     const size_t n = (size_t)rows * (size_t)classes;
     struct problem s = problem_of(rows, classes, 1);
     attn_real *dx = zeros(n), *once;
@@ -285,7 +293,8 @@ END_TEST
 
 void add_tests(Suite *suite)
 {
-    add_loop_test(suite, "loss and gradient by definition", loss_and_gradient_by_definition, SIZES);
+    add_loop_test(suite, "loss and gradient by definition", loss_and_gradient_by_definition,
+                  SIZES + LARGE);
     add_loop_test(suite, "gradient by differences", gradient_by_differences, 3);
     add_loop_test(suite, "known losses", known_losses, KNOWN);
     add_loop_test(suite, "tiny losses keep their digits", tiny_losses_keep_their_digits, 3);

@@ -119,6 +119,43 @@ START_TEST(exponentials_and_their_sums)
 }
 END_TEST
 
+static bool is_natural_exp(attn_real got, attn_real x, attn_real shift)
+{
+    return ulps_off(got, rounded(exp((wide)(attn_real)(x - shift)))) <= MOST_ULPS;
+}
+
+/* The maximum is in row 0 and once more further down. */
+static void check_others(const struct attn_kernels *k, struct panel p)
+{
+    attn_real *x = scores(p, 6), *others = normals(p.vectors + 1, 1, 7);
+    attn_real *shift = normals(p.vectors, 2, 8);
+
+    for (size_t c = 0; c < p.vectors && p.room; c++) x[c] = shift[c] = 10 + fabs(shift[c]);
+    if (p.rows > 5) x[5 * p.row] = shift[0];
+    const attn_real *was = copied(x, p.room), *start = copied(others, p.vectors + 1);
+    k->panel_exp(x, others, shift, p.row, p.rows, p.columns);
+    for (int c = 0; c < p.columns; c++) {
+        long double total = 0;
+        for (int r = 0; r < p.rows; r++) {
+            const size_t at = (size_t)r * p.row + (size_t)c;
+            expect(is_natural_exp(x[at], was[at], shift[c]), "%s exp of %d x %d at %d, %d: %.17g",
+                   k->name, p.rows, p.columns, r, c, (double)x[at]);
+            if (r > 0) total += (long double)x[at];
+        }
+        if (p.rows > 0)
+            expect(is_sum(others[c], total, total, (size_t)p.rows),
+                   "%s others of %d x %d in column %d", k->name, p.rows, p.columns, c);
+    }
+    expect_untouched(x, was, p);
+    expect_same(others + p.vectors, start + p.vectors, 1, "behind the sums");
+}
+
+START_TEST(exponentials_and_the_sum_of_all_but_the_largest)
+{
+    each_panel(_i, check_others);
+}
+END_TEST
+
 /* p (dp - delta) within the rounding of one difference and one product. */
 static bool is_ds(attn_real got, attn_real dp, attn_real p, attn_real delta)
 {
@@ -213,6 +250,7 @@ void add_tests(Suite *suite)
 
     add_loop_test(suite, "maxima", maxima_run_down_the_columns, sets);
     add_loop_test(suite, "exponentials", exponentials_and_their_sums, sets);
+    add_loop_test(suite, "exp", exponentials_and_the_sum_of_all_but_the_largest, sets);
     add_loop_test(suite, "gradients", gradients_of_scores, sets);
     add_loop_test(suite, "masks", masks_hide_beyond_the_span, sets);
     add_test(suite, "wrong panel", a_wrong_panel_is_seen);

@@ -61,6 +61,7 @@ const struct attn_kernels KERNELS = {
     .transpose = transpose,
     .row_dots = row_dots,
     .panel_max = panel_max,
+    .panel_exp = panel_exp,
     .panel_exp2 = panel_exp2,
     .panel_ds = panel_ds,
     .panel_mask = panel_mask,

@@ -62,6 +62,25 @@ static void panel_exp2(attn_real *s, attn_real *total, const attn_real *shift, s
     for (; c < columns; c += LANES) exp2_down(s + c, total + c, shift + c, row, rows, 1);
 }
 
+static void panel_exp(attn_real *x, attn_real *others, const attn_real *shift, size_t row, int rows,
+                      int columns)
+{
+    const vec one = splat(1);
+
+    for (int c = 0; c < columns; c += LANES) {
+        const vec by = load(shift + c);
+        vec ones = {0}, sum = {0};
+        for (int r = 0; r < rows; r++) {
+            attn_real *at = x + (size_t)r * row + c;
+            const vec e = exp_vec(load(at) - by);
+            store(at, e);
+            ones += (vec)((ivec)one & (e == one));
+            sum += (vec)((ivec)e & (e != one));
+        }
+        store(others + c, sum + (ones - one));
+    }
+}
+
 static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, size_t row,
                      int rows, int columns)
 {

@@ -64,11 +64,14 @@ struct attn_kernels {
     /* On panels of scores, a column a query, rows `row` apart, columns in whole vectors:
      * m = max(m, down the column); s = 2^(s - shift), for a shift that is no less
      * than s, 0 below 2^-100 (double: 2^-960), sum += down the column; dp = p (dp - delta),
-     * and 0 where p is 0, whatever dp is there; s = -inf in column c where not lo[c] <= row <
+     * and 0 where p is 0, whatever dp is there; x = exp(x - shift), others = their sum without
+     * one of those that are 1; s = -inf in column c where not lo[c] <= row <
      * hi[c]. */
     void (*panel_max)(attn_real *m, const attn_real *s, size_t row, int rows, int columns);
     void (*panel_exp2)(attn_real *s, attn_real *sum, const attn_real *shift, size_t row, int rows,
                        int columns);
+    void (*panel_exp)(attn_real *x, attn_real *others, const attn_real *shift, size_t row, int rows,
+                      int columns);
     void (*panel_ds)(attn_real *dp, const attn_real *p, const attn_real *delta, size_t row,
                      int rows, int columns);
     void (*panel_mask)(attn_real *s, const attn_real *lo, const attn_real *hi, size_t row, int rows,

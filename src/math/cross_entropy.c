@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "attn/embedding.h"
 #include "kernels/kernels.h"
@@ -16,6 +17,12 @@ static int argmax(const attn_real *x, int n)
     for (int k = 1; k < n; k++)
         if (x[k] > x[best]) best = k;
     return best;
+}
+
+static size_t place(int row, int class, int classes)
+{
+    assert(class >= 0 && class < classes);
+    return (size_t)row * (size_t)classes + (size_t) class;
 }
 
 /* With a the place of the maximum,
@@ -38,12 +45,83 @@ static double forward_row(attn_real *p, const attn_real *x, int target, int clas
     return log1p((double)others) + ((double)x[a] - (double)x[target]);
 }
 
-struct attn_loss attn_cross_entropy_forward(attn_real *p, const attn_real *logits,
-                                            const int *targets, int rows, int classes)
+/* Rows of few classes are turned, up to so many at a time: a vector then holds a class of each,
+ * and what a row costs beside its classes is shared. */
+enum { TOGETHER = 16, FEW_CLASSES = 128 };
+
+struct together {
+    int n, classes, row[TOGETHER];            /* rows that are counted */
+    attn_real x[TOGETHER * FEW_CLASSES];      /* (n, classes) */
+    attn_real turned[FEW_CLASSES * TOGETHER]; /* (classes, TOGETHER) */
+    attn_real top[TOGETHER], others[TOGETHER];
+};
+
+/* turned = exp(x - x_a), where the place a of the maximum has exactly 1. */
+static void exponentiate(struct together *b)
+{
+    const struct attn_kernels *kernels = attn_kernels();
+
+    for (int i = 0; i < TOGETHER; i++) b->top[i] = (attn_real)-INFINITY;
+    kernels->transpose(b->turned, TOGETHER, b->x, (size_t)b->classes, b->n, b->classes, 1);
+    kernels->panel_max(b->top, b->turned, TOGETHER, b->classes, TOGETHER);
+    kernels->panel_exp(b->turned, b->others, b->top, TOGETHER, b->classes, TOGETHER);
+}
+
+/* p of the rows, from what is turned. */
+static void share(attn_real *p, struct together *b)
+{
+    const struct attn_kernels *kernels = attn_kernels();
+    const int whole = (b->classes + TOGETHER - 1) / TOGETHER * TOGETHER;
+
+    kernels->transpose(b->x, (size_t)whole, b->turned, TOGETHER, b->classes, TOGETHER, 1);
+    for (int i = 0; i < b->n; i++) {
+        const attn_real by = 1 / (1 + b->others[i]);
+        kernels->scale_rows(p + (size_t)b->row[i] * (size_t)b->classes, 0, b->x + i * whole, 0, &by,
+                            1, b->classes);
+    }
+}
+
+static double forward_together(attn_real *p, struct together *b, const attn_real *logits,
+                               const int *targets)
+{
+    double sum = 0;
+
+    exponentiate(b);
+    for (int i = 0; i < b->n; i++) {
+        const size_t target = place(b->row[i], targets[b->row[i]], b->classes);
+        sum += log1p((double)b->others[i]) + ((double)b->top[i] - (double)logits[target]);
+    }
+    share(p, b);
+    return sum;
+}
+
+static struct attn_loss forward_few(attn_real *p, const attn_real *logits, const int *targets,
+                                    int rows, int classes)
+{
+    struct attn_loss loss = {0, 0};
+    struct together b;
+
+    b.n = 0;
+    b.classes = classes;
+    for (int r = 0; r < rows; r++) {
+        if (targets[r] != ATTN_NO_ID) {
+            memcpy(b.x + b.n * classes, logits + (size_t)r * (size_t)classes,
+                   (size_t)classes * sizeof *logits);
+            b.row[b.n++] = r;
+        }
+        if (b.n == 0 || (b.n < TOGETHER && r + 1 < rows)) continue;
+        loss.sum += forward_together(p, &b, logits, targets);
+        loss.count += b.n;
+        b.n = 0;
+    }
+    return loss;
+}
+
+static struct attn_loss forward_many(attn_real *p, const attn_real *logits, const int *targets,
+                                     int rows, int classes)
 {
     struct attn_loss loss = {0, 0};
 
-    assert(rows >= 0 && classes >= 0);
     for (int r = 0; r < rows; r++, p += classes, logits += classes) {
         if (targets[r] == ATTN_NO_ID) continue;
         assert(targets[r] >= 0 && targets[r] < classes);
@@ -51,6 +129,13 @@ struct attn_loss attn_cross_entropy_forward(attn_real *p, const attn_real *logit
         loss.count++;
     }
     return loss;
+}
+
+struct attn_loss attn_cross_entropy_forward(attn_real *p, const attn_real *logits,
+                                            const int *targets, int rows, int classes)
+{
+    assert(rows >= 0 && classes >= 0);
+    return (classes <= FEW_CLASSES ? forward_few : forward_many)(p, logits, targets, rows, classes);
 }
 
 /* l = log sum_k exp(x_k) - x_t. The first term's derivative is the softmax:
