@@ -233,6 +233,91 @@ START_TEST(rows_do_not_know_of_each_other)
 }
 END_TEST
 
+/* Columns in blocks that lie apart in b and c, K in segments that lie apart in a and b. */
+struct pieces {
+    int M, block, blocks, segment, segments, products;
+    bool add;
+};
+
+static double element(const struct attn_gemm *g, int i, int j, double *sizes)
+{
+    const attn_real *b = g->b + (size_t)(j / g->block) * g->b_jump + (size_t)(j % g->block);
+    double sum = 0;
+
+    for (int k = 0; k < g->K; k++) {
+        const size_t s = (size_t)(k / g->segment), within = (size_t)(k % g->segment);
+        const double term = (double)g->a[i * g->a_row + s * g->a_step + within * g->a_col] *
+                            (double)b[s * g->b_step + within * g->b_row];
+        sum += term;
+        *sizes += fabs(term);
+    }
+    return sum;
+}
+
+static void expect_pieces(struct pieces p)
+{
+    enum { GAP = 5, MOST_PRODUCTS = 6 };
+    const int N = p.block * p.blocks, K = p.segment * p.segments;
+    const size_t a_step = (size_t)p.M * (size_t)p.segment + GAP, b_row = (size_t)p.block + GAP;
+    const size_t b_jump = (size_t)K * b_row + GAP, c_jump = (size_t)p.M * (size_t)p.block + GAP;
+    const size_t room = (size_t)p.blocks * c_jump;
+    struct attn_gemm g[MOST_PRODUCTS];
+    attn_real *c = matrix(room, 20), *was = matrix(room, 20), *operand[2 * MOST_PRODUCTS];
+
+    for (int n = 0; n < p.products; n++) {
+        attn_real *a = operand[2 * n] = matrix((size_t)p.segments * a_step, 21 + (uint32_t)n);
+        attn_real *b = operand[2 * n + 1] =
+            matrix((size_t)p.blocks * b_jump + b_row, 31 + (uint32_t)n);
+        g[n] = (struct attn_gemm){.M = p.M, .N = N, .K = K, .alpha = 1, .a = a, .b = b, .c = c};
+        g[n].a_row = (size_t)p.segment;
+        g[n].a_col = 1;
+        g[n].a_step = a_step;
+        g[n].b_row = b_row;
+        g[n].b_col = 1;
+        g[n].b_step = (size_t)p.segment * b_row;
+        g[n].b_jump = b_jump;
+        g[n].c_row = (size_t)p.block;
+        g[n].c_jump = c_jump;
+        g[n].block = p.block;
+        g[n].segment = p.segment;
+        g[n].add = p.add || n > 0;
+        if (n > 0) g[n - 1].more = &g[n];
+    }
+    attn_gemm(g);
+    for (int i = 0; i < p.M; i++)
+        for (int j = 0; j < N; j++) {
+            const size_t at = (size_t)(j / p.block) * c_jump + (size_t)(i * p.block + j % p.block);
+            double want = p.add ? (double)was[at] : 0, sizes = fabs(want);
+            for (int n = 0; n < p.products; n++) want += element(&g[n], i, j, &sizes);
+            expect(fabs((double)c[at] - want) <= (p.products * K + 2) * eps * sizes,
+                   "%s: %d rows, %d blocks of %d, %d segments of %d, %d products: (%d, %d) = %g",
+                   attn_kernels_name(), p.M, p.blocks, p.block, p.segments, p.segment, p.products,
+                   i, j, (double)c[at]);
+        }
+    for (int n = 0; n < 2 * p.products; n++) free(operand[n]);
+    free(c);
+    free(was);
+}
+
+/* Heads of one vector and of three, of no whole number of them; so many rows that a tile of
+ * each height has its turn; sums that fit one run of K, and that do not. */
+START_TEST(blocks_segments_and_sums_of_products)
+{
+    static const struct {
+        int block, blocks, segment, segments;
+    } shape[] = {{16, 4, 16, 4}, {8, 5, 8, 3}, {48, 3, 7, 2}, {5, 3, 5, 3}, {64, 2, 100, 3}};
+    enum { SHAPES = sizeof shape / sizeof *shape };
+
+    if (!choose(_i)) return;
+    for (int n = 0; n < SHAPES; n++)
+        for (int M = 1; M <= 39; M += M < 4 ? 1 : 7)
+            for (int products = 1; products <= 6; products++)
+                expect_pieces((struct pieces){M, shape[n].block, shape[n].blocks, shape[n].segment,
+                                              shape[n].segments, products, products % 2});
+    expect_pieces((struct pieces){300, 16, 4, 16, 4, 3, true});
+}
+END_TEST
+
 START_TEST(a_wrong_product_is_seen)
 {
     attn_real a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, c[] = {19, 22, 43, 50};
@@ -273,5 +358,6 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "projection", products_project, kernels);
     add_loop_test(suite, "three products", the_three_products_are_their_strides, kernels * 2);
     add_loop_test(suite, "rows", rows_do_not_know_of_each_other, kernels);
+    add_loop_test(suite, "pieces", blocks_segments_and_sums_of_products, kernels);
     add_test(suite, "wrong product", a_wrong_product_is_seen);
 }

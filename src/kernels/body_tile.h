@@ -18,38 +18,41 @@ static inline __attribute__((always_inline)) void store_part(const struct attn_t
     }
 }
 
-/* rows and vectors are constants at each call, so that the accumulators stay in registers. */
+/* rows and vectors are constants at each call, so that the accumulators stay in registers. Rows
+ * of a go by pointers of their own in groups: more rows than that have more distances from one
+ * pointer than there are registers, and clang then adds them up one by one. */
 static inline __attribute__((always_inline)) void tile_part(const struct attn_tile *t, int first,
                                                             const int rows, const int vectors,
                                                             const ptrdiff_t b_next,
                                                             const ptrdiff_t c_next)
 {
     const int group = rows > TILE_ROWS ? 4 : TILE_ROWS;
-    const attn_real *a[MOST_ROWS / 4 + 1], *b = t->b;
-    const size_t a_row = t->a_row;
     attn_real *c = t->c + (size_t)first * t->c_row;
     vec acc[MOST_ROWS][TILE_VECTORS] = {0};
 
-    UNROLLED
-    for (int i = 0; i < rows; i += group) a[i / group] = t->a + (size_t)(first + i) * a_row;
-    for (int s = t->segments; s > 0; s--, b += t->b_skip) {
-        for (int k = t->K; k > 0; k--, b += t->b_row) {
-            vec bk[TILE_VECTORS];
-            UNROLLED
-            for (int j = 0; j < vectors; j++) bk[j] = load(b + j * b_next);
-            UNROLLED
-            for (int i = 0; i < rows; i++) {
-                const vec ai = splat(a[i / group][(size_t)(i % group) * a_row]);
+    for (const struct attn_tile *u = t; u; u = u->more) {
+        const attn_real *a[MOST_ROWS / 4 + 1], *b = u->b;
+        const size_t a_row = u->a_row;
+        UNROLLED
+        for (int i = 0; i < rows; i += group) a[i / group] = u->a + (size_t)(first + i) * a_row;
+        for (int s = u->segments; s > 0; s--, b += u->b_skip) {
+            for (int k = u->K; k > 0; k--, b += u->b_row) {
+                vec bk[TILE_VECTORS];
                 UNROLLED
-                for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
+                for (int j = 0; j < vectors; j++) bk[j] = load(b + j * b_next);
+                UNROLLED
+                for (int i = 0; i < rows; i++) {
+                    const vec ai = splat(a[i / group][(size_t)(i % group) * a_row]);
+                    UNROLLED
+                    for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
+                }
+                UNROLLED
+                for (int i = 0; i < rows; i += group) a[i / group] += u->a_col;
             }
             UNROLLED
-            for (int i = 0; i < rows; i += group) a[i / group] += t->a_col;
+            for (int i = 0; i < rows; i += group) a[i / group] += u->a_skip;
         }
-        UNROLLED
-        for (int i = 0; i < rows; i += group) a[i / group] += t->a_skip;
     }
-
     if (t->row_scale) {
         UNROLLED
         for (int i = 0; i < rows; i++) {

@@ -237,35 +237,54 @@ static __attribute__((noinline)) void multiply_large(const struct attn_gemm *g)
     }
 }
 
-/* Whether one run of K does, and everything can be read where it lies. */
-static bool is_small(const struct attn_gemm *g)
+enum { CHAIN = 4 }; /* products that tiles can add up */
+
+/* Whether all products can be read where they lie, and their K together is one run. */
+static bool is_small(const struct attn_gemm *first)
 {
-    return g->K <= K_BLOCK && g->M <= ROWS && !g->segment && goes_across(g, g->M) &&
-           !reads_across(g);
+    int K = 0, n = 0;
+
+    for (const struct attn_gemm *g = first; g; g = g->more, n++) {
+        if (n == CHAIN || g->K == 0 || !goes_across(g, g->M) || reads_across(g)) return false;
+        K += g->K;
+    }
+    return first->M <= ROWS && K <= K_BLOCK;
 }
 
-static void multiply_small(const struct attn_gemm *g)
+static void multiply_small(const struct attn_gemm *first)
 {
     const struct attn_kernels *kernels = attn_kernels();
-    struct attn_tile t = tile_of(g, (struct run){.segments = 1, .K = g->K}, 0, g->M);
+    struct attn_tile t[CHAIN];
+    int n = 0;
 
-    for (int j = 0; j < g->N; j += kernels->tile_cols) {
-        set_columns(&t, g, g->b, g->c, j, g->N);
-        kernels->tile(&t);
+    for (const struct attn_gemm *g = first; g; g = g->more, n++) {
+        const int segment = segment_of(g);
+        t[n] = tile_of(g, (struct run){.segments = g->K / segment, .K = segment}, 0, g->M);
+        if (n > 0) t[n - 1].more = &t[n];
+    }
+    for (int j = 0; j < first->N; j += kernels->tile_cols) {
+        n = 0;
+        for (const struct attn_gemm *g = first; g; g = g->more)
+            set_columns(&t[n++], g, g->b, g->c, j, g->N);
+        kernels->tile(t);
     }
 }
 
 void attn_gemm(const struct attn_gemm *g)
 {
-    assert(!g->block || g->N % g->block == 0);
-    assert(!g->segment || g->K % g->segment == 0);
     if (g->M == 0 || g->N == 0) return;
-    if (g->K == 0 && !g->add) clear(g);
-    if (g->K == 0) return;
-    if (is_small(g))
+    if (is_small(g)) {
         multiply_small(g);
-    else
-        multiply_large(g);
+        return;
+    }
+    for (; g; g = g->more) {
+        assert(!g->block || g->N % g->block == 0);
+        assert(!g->segment || g->K % g->segment == 0);
+        if (g->K > 0)
+            multiply_large(g);
+        else if (!g->add)
+            clear(g);
+    }
 }
 
 /* Row-major arrays without gaps. */

@@ -8,7 +8,10 @@
  * Heads and sequences: with a `block`, N is cut into blocks of so many columns
  * that lie b_jump and c_jump apart; with a `segment`, K is cut into segments
  * that lie a_step and b_step apart. The strides hold within them; both divide
- * evenly. */
+ * evenly.
+ *
+ * Several products can make one C: those behind `more` add to it, and where they are
+ * small C is read and written once for all. */
 #ifndef ATTN_SRC_GEMM_H
 #define ATTN_SRC_GEMM_H
 
@@ -30,6 +33,7 @@ struct attn_gemm {
     int block, segment; /* 0: all of N, all of K */
     size_t b_jump, c_jump, a_step, b_step;
     bool add;
+    const struct attn_gemm *more; /* with the same M, N, c and block, and add; NULL: no more */
 };
 
 void attn_gemm(const struct attn_gemm *g);

@@ -27,8 +27,9 @@ struct attn_tile {
     ptrdiff_t a_skip, b_skip; /* to the next one from behind the last of them */
     int rows, cols;
     attn_real alpha;
-    const attn_real *row_scale; /* (rows): each row of a b times one more number; NULL: none */
-    bool add;                   /* c += alpha a b; else c = alpha a b */
+    const attn_real *row_scale;   /* (rows): each row of a b times one more number; NULL: none */
+    bool add;                     /* c += alpha a b; else c = alpha a b */
+    const struct attn_tile *more; /* its a b is added to a b; NULL: no more */
 };
 
 struct attn_kernels {

@@ -1,5 +1,7 @@
 #include "projection.h"
 
+#include <assert.h>
+
 #include "attn/threads.h"
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
@@ -10,6 +12,7 @@ enum {
     FINE_ROWS = 64,        /* where there are so many a multiple of these, */
     FEW_ROWS = 16,         /* else of these; */
     W_TASKS = 4,           /* so many for each thread */
+    MOST = 4,              /* projections in a call */
     TURNED_ALONE = 1 << 16 /* numbers of w below which one thread turns it */
 };
 
@@ -99,36 +102,27 @@ static void forward_rows(const struct attn_projection *p, struct chunk c)
                                  p->bias + (size_t)h * (size_t)p->D, (size_t)p->D);
 }
 
-static void backward_rows(const struct attn_projection *p, struct chunk c)
+static struct attn_gemm backward_of(const struct attn_projection *p, struct chunk c)
 {
     const size_t wide = padded(p->C), columns = (size_t)p->H * (size_t)p->D;
     const bool turned = p->turned;
 
-    attn_gemm(&(struct attn_gemm){.M = c.rows,
-                                  .N = p->C,
-                                  .K = p->H * p->D,
-                                  .alpha = 1,
-                                  .a = p->dy + at_y(p, c.b, 0, c.t),
-                                  .a_row = (size_t)p->D,
-                                  .a_col = 1,
-                                  .a_step = (size_t)p->T * (size_t)p->D,
-                                  .b = turned ? p->turned : p->w,
-                                  .b_row = turned ? wide : 1,
-                                  .b_col = turned ? 1 : columns,
-                                  .b_step = (size_t)p->D * (turned ? wide : 1),
-                                  .segment = p->D,
-                                  .c = p->dx + at_x(p, c.b, c.t),
-                                  .c_row = (size_t)p->C,
-                                  .add = true});
-}
-
-static void each_sequence(const struct attn_projection *p, struct chunk c,
-                          void (*rows)(const struct attn_projection *p, struct chunk c))
-{
-    struct chunk one = joined(c, p->H);
-    const int end = one.b + one.sequences;
-
-    for (one.sequences = 1; one.b < end; one.b++) rows(p, one);
+    return (struct attn_gemm){.M = c.rows,
+                              .N = p->C,
+                              .K = p->H * p->D,
+                              .alpha = 1,
+                              .a = p->dy + at_y(p, c.b, 0, c.t),
+                              .a_row = (size_t)p->D,
+                              .a_col = 1,
+                              .a_step = (size_t)p->T * (size_t)p->D,
+                              .b = turned ? p->turned : p->w,
+                              .b_row = turned ? wide : 1,
+                              .b_col = turned ? 1 : columns,
+                              .b_step = (size_t)p->D * (turned ? wide : 1),
+                              .segment = p->D,
+                              .c = p->dx + at_x(p, c.b, c.t),
+                              .c_row = (size_t)p->C,
+                              .add = true};
 }
 
 /* What a task knows: all projections of the call. */
@@ -143,8 +137,12 @@ static void forward_task(void *context, int index, int worker)
     const struct job *j = context;
 
     (void)worker;
-    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
-        if (index < chunks(p->B, p->T)) each_sequence(p, chunk_at(p->B, p->T, index), forward_rows);
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
+        if (index >= chunks(p->B, p->T)) continue;
+        struct chunk one = joined(chunk_at(p->B, p->T, index), p->H);
+        const int end = one.b + one.sequences;
+        for (one.sequences = 1; one.b < end; one.b++) forward_rows(p, one);
+    }
 }
 
 void attn_project_forward(const struct attn_projection *p, int count, struct attn_threads *threads)
@@ -168,13 +166,51 @@ static void turn_task(void *context, int index, int worker)
     attn_kernels()->transpose(p->turned, padded(p->C), p->w, (size_t)columns, p->C, columns, 1);
 }
 
+/* The projections from p on that add to the same dx as p: their products for chunk c. */
+static void list_products(struct attn_gemm g[MOST], const struct job *j,
+                          const struct attn_projection *p, struct chunk c)
+{
+    int n = 0;
+
+    for (const struct attn_projection *next = p; next < j->p + j->count; next++) {
+        if (next->dx != p->dx) continue;
+        g[n] = backward_of(next, c);
+        if (n > 0) g[n - 1].more = &g[n];
+        n++;
+    }
+}
+
+static int most_heads(const struct job *j, const attn_real *dx)
+{
+    int H = 1;
+
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
+        if (p->dx == dx && p->H > H) H = p->H;
+    return H;
+}
+
+static bool is_first_to_dx(const struct job *j, const struct attn_projection *p)
+{
+    for (const struct attn_projection *before = j->p; before < p; before++)
+        if (before->dx == p->dx) return false;
+    return p->dx != NULL;
+}
+
 static void backward_x_task(void *context, int index, int worker)
 {
     const struct job *j = context;
+    struct attn_gemm g[MOST];
 
     (void)worker;
-    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
-        if (p->dx) each_sequence(p, chunk_at(p->B, p->T, index), backward_rows);
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
+        if (!is_first_to_dx(j, p)) continue;
+        struct chunk one = joined(chunk_at(p->B, p->T, index), most_heads(j, p->dx));
+        const int end = one.b + one.sequences;
+        for (one.sequences = 1; one.b < end; one.b++) {
+            list_products(g, j, p, one);
+            attn_gemm(g);
+        }
+    }
 }
 
 void attn_project_backward_x(const struct attn_projection *p, int count,
@@ -183,6 +219,7 @@ void attn_project_backward_x(const struct attn_projection *p, int count,
     struct job j = {.p = p, .count = count};
     const bool large = (double)p->C * p->H * p->D >= TURNED_ALONE;
 
+    assert(count <= MOST);
     if (count == 0) return;
     attn_threads_run(large ? threads : NULL, count, turn_task, &j);
     attn_threads_run(threads, chunks(p->B, p->T), backward_x_task, &j);
