@@ -103,9 +103,14 @@ static void log_row(attn_real *y, const attn_real *x, size_t n)
 static void scale_rows(attn_real *to, size_t to_row, const attn_real *from, size_t from_row,
                        const attn_real *by, int rows, int columns)
 {
-    for (int r = 0; r < rows; r++, to += to_row, from += from_row) {
-        int c = 0;
-        for (; c + LANES <= columns; c += LANES) store(to + c, by[r] * load(from + c));
-        for (; c < columns; c++) to[c] = by[r] * from[c];
+    const int whole = columns / LANES * LANES;
+
+    for (int r = 0; r < rows; r++) {
+        const vec factor = splat(by[r]);
+        for (int c = 0; c < whole; c += LANES)
+            store(to + (size_t)r * to_row + c, factor * load(from + (size_t)r * from_row + c));
     }
+    for (int r = 0; r < rows && whole < columns; r++)
+        for (int c = whole; c < columns; c++)
+            to[(size_t)r * to_row + (size_t)c] = by[r] * from[(size_t)r * from_row + (size_t)c];
 }
