@@ -59,6 +59,8 @@ static struct tile_trial make(const struct attn_kernels *k, struct how how, int 
                              .a_col = how.across ? a_long : 1,
                              .b = make_b(k, b_row, K, cols),
                              .b_row = b_row,
+                             .b_next = k->lanes,
+                             .c_next = k->lanes,
                              .segments = 1,
                              .K = K,
                              .rows = rows,
