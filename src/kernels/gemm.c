@@ -164,6 +164,7 @@ static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct
         pack_b(packed, g, r, t.b, t.cols, width);
         t.b = packed->b;
         t.b_row = (size_t)width;
+        t.b_next = kernels->lanes;
         t.b_skip = 0;
     }
     kernels->tile(&t);
