@@ -131,7 +131,7 @@ static void check_others(const struct attn_kernels *k, struct panel p)
     attn_real *shift = normals(p.vectors, 2, 8);
 
     for (size_t c = 0; c < p.vectors && p.room; c++) x[c] = shift[c] = 10 + fabs(shift[c]);
-    if (p.rows > 5) x[5 * p.row] = shift[0];
+    if (p.rows > 5 && p.columns > 0) x[5 * p.row] = shift[0];
     const attn_real *was = copied(x, p.room), *start = copied(others, p.vectors + 1);
     k->panel_exp(x, others, shift, p.row, p.rows, p.columns);
     for (int c = 0; c < p.columns; c++) {
