@@ -18,9 +18,9 @@ static inline __attribute__((always_inline)) void store_part(const struct attn_t
     }
 }
 
-/* rows and vectors are constants at each call, so that the accumulators stay in registers. Rows
- * of a go by pointers of their own in groups: more rows than that have more distances from one
- * pointer than there are registers, and clang then adds them up one by one. */
+/* rows and vectors are constants at each call, so that the accumulators stay in registers.
+ * The rows of a have a pointer for each group: with one for all, sixteen rows are more distances
+ * than there are registers, and clang adds them up one after the other. */
 static inline __attribute__((always_inline)) void tile_part(const struct attn_tile *t, int first,
                                                             const int rows, const int vectors,
                                                             const ptrdiff_t b_next,

@@ -19,10 +19,11 @@ static int argmax(const attn_real *x, int n)
     return best;
 }
 
-static size_t place(int row, int class, int classes)
+/* Of the target's element in (rows, classes). */
+static size_t place(int row, int target, int classes)
 {
-    assert(class >= 0 && class < classes);
-    return (size_t)row * (size_t)classes + (size_t) class;
+    assert(target >= 0 && target < classes);
+    return (size_t)row * (size_t)classes + (size_t)target;
 }
 
 /* With a the place of the maximum,
@@ -52,7 +53,7 @@ enum { TOGETHER = 16, FEW_CLASSES = 128 };
 struct together {
     int n, classes, row[TOGETHER];            /* rows that are counted */
     attn_real x[TOGETHER * FEW_CLASSES];      /* (n, classes) */
-    attn_real turned[FEW_CLASSES * TOGETHER]; /* (classes, TOGETHER) */
+    attn_real turned[FEW_CLASSES * TOGETHER]; /* (classes, n), rows TOGETHER apart */
     attn_real top[TOGETHER], others[TOGETHER];
 };
 
@@ -63,8 +64,8 @@ static void exponentiate(struct together *b)
 
     for (int i = 0; i < TOGETHER; i++) b->top[i] = (attn_real)-INFINITY;
     kernels->transpose(b->turned, TOGETHER, b->x, (size_t)b->classes, b->n, b->classes, 1);
-    kernels->panel_max(b->top, b->turned, TOGETHER, b->classes, TOGETHER);
-    kernels->panel_exp(b->turned, b->others, b->top, TOGETHER, b->classes, TOGETHER);
+    kernels->panel_max(b->top, b->turned, TOGETHER, b->classes, b->n);
+    kernels->panel_exp(b->turned, b->others, b->top, TOGETHER, b->classes, b->n);
 }
 
 /* p of the rows, from what is turned. */
@@ -73,7 +74,7 @@ static void share(attn_real *p, struct together *b)
     const struct attn_kernels *kernels = attn_kernels();
     const int whole = (b->classes + TOGETHER - 1) / TOGETHER * TOGETHER;
 
-    kernels->transpose(b->x, (size_t)whole, b->turned, TOGETHER, b->classes, TOGETHER, 1);
+    kernels->transpose(b->x, (size_t)whole, b->turned, TOGETHER, b->classes, b->n, 1);
     for (int i = 0; i < b->n; i++) {
         const attn_real by = 1 / (1 + b->others[i]);
         kernels->scale_rows(p + (size_t)b->row[i] * (size_t)b->classes, 0, b->x + i * whole, 0, &by,
