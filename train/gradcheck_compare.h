@@ -1,8 +1,8 @@
 /* gradcheck_compare.h - a gradient beside its finite differences, and what follows.
  *
  * The differences carry an error estimate of their own. Where it exceeds
- * half the tolerance they cannot vouch for the gradient, and the tensor
- * is refused; where
+ * half the tolerance they cannot vouch for the gradient, and where the miss is
+ * within ten estimates they cannot convict it: the tensor is refused. Where
  * both sides are nothing against the other gradients of the same
  * configuration, agreement says nothing, and the check is vacuous. Elements
  * are held against their own size plus a share of the tensor's largest: the

@@ -1,4 +1,4 @@
-/* gradcheck_kink.h - inputs of an activation held away from where it has no derivative.
+/* gradcheck_kink.h - values held away from where differences cannot be taken.
  *
  * Differences across a kink are wrong however small the step, and no estimate
  * tells it reliably. Every input of a kinked activation is therefore brought to
@@ -12,6 +12,10 @@
 #include "attn/attention.h"
 #include "attn/model.h"
 #include "gradcheck_subject.h"
+
+/* So often values are drawn until differences can be taken there; after that what the
+ * differences say of the last ones stands. */
+enum { GRADCHECK_DRAWS = 1000 };
 
 /* Whether the slopes on both sides of 0 differ. */
 bool gradcheck_has_kink(const struct attn_activation *activation);

@@ -218,10 +218,9 @@ static void redraw(struct gradcheck_subject *s, const char *name)
 /* Queries and keys whose norms are no trap for differences. */
 static void avoid_small_norms(struct gradcheck_subject *s, struct gradcheck_layer_case *c)
 {
-    enum { DRAWS = 1000 };
     const struct attn_shape n = c->layer.core.n;
 
-    for (int i = 0; i < DRAWS; i++) {
+    for (int i = 0; i < GRADCHECK_DRAWS; i++) {
         loss(c);
         if (gradcheck_norms_are_smooth(c->saved.rstd_q, n.B * n.H * n.Tq) &&
             gradcheck_norms_are_smooth(c->saved.rstd_k, n.B * n.Hkv * n.Tk))

@@ -287,11 +287,10 @@ static bool can_be_differentiated(struct model_case *c)
 /* What is drawn is judged by the forward pass alone, before any gradient is looked at. */
 static void draw(struct gradcheck_subject *s, struct model_case *c)
 {
-    enum { DRAWS = 1000 };
     const struct attn_activation *activation = attn_activation_find(c->model.settings.activation);
     const bool kink = c->model.settings.mlp && gradcheck_has_kink(activation);
 
-    for (int i = 0; i < DRAWS; i++) {
+    for (int i = 0; i < GRADCHECK_DRAWS; i++) {
         const size_t used = s->arena.used;
         for (int k = 0; k < c->model.parameters; k++)
             draw_parameter(s, &c->model, &c->model.parameter[k]);

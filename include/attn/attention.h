@@ -29,7 +29,8 @@
  * study and teaching. The streaming way goes through the keys in blocks, keeps
  * a maximum and a sum per query and needs O(Tq + Tk) memory; where the weights
  * of all heads take up to 32 MB it keeps them all the same, for backward, in an
- * order of its own. It is the faster one. Additive and Gaussian scores, no
+ * order of its own. It is the faster one; weights below 2^-100 of a row's largest are 0 in it
+ * (double: 2^-960). Additive and Gaussian scores, no
  * product of Q and K, have the plain way only. Whether it keeps them is settled by the sizes
  * that struct attn_saved is made for, and shows in the last bits; with a soft cap
  * it never does.

@@ -44,15 +44,14 @@ struct attn_model_settings {
     bool residual, norm;
     int mlp; /* hidden width; 0: none */
     const char *activation;
-    bool tied;    /* W_Q = W_K */
-    bool qk_norm; /* queries and keys of each head to root mean square 1, times gains */
-    bool output;  /* W_O; without it width must be heads * head_width */
-    bool bias;    /* in projections, MLP and readout */
-    bool given;   /* a real input is query, key and value, (width | width | outputs) */
-    bool pool;    /* one row per sequence: the mean over its positions */
-    double init;  /* weights start as N(0, init^2 / fan_in), */
-    double
-        embedding_init; /* embeddings and learned positions as N(0, embedding_init^2); 0: N(0, 1) */
+    bool tied;             /* W_Q = W_K */
+    bool qk_norm;          /* queries and keys of each head to root mean square 1, times gains */
+    bool output;           /* W_O; without it width must be heads * head_width */
+    bool bias;             /* in projections, MLP and readout */
+    bool given;            /* a real input is query, key and value, (width | width | outputs) */
+    bool pool;             /* one row per sequence: the mean over its positions */
+    double init;           /* weights start as N(0, init^2 / fan_in), */
+    double embedding_init; /* embeddings and learned positions as N(0, this^2); 0: N(0, 1) */
     double scale, softcap; /* 0: default, none */
     const char *scale_by;  /* scaling.h; NULL: own */
     bool log_length;       /* scores times ln n too, for the n keys that a query may see */
