@@ -130,11 +130,11 @@ END_TEST
 
 START_TEST(large_products_are_right)
 {
-    const int size[][3] = {
-        {129, 67, 301}, {1, 515, 260}, {515, 1, 129}, {65, 33, 1025}, {97, 259, 2}};
+    const int size[][3] = {{129, 67, 301}, {1, 515, 260}, {515, 1, 129},
+                           {65, 33, 1025}, {97, 259, 2},  {263, 41, 270}};
 
     if (!choose(_i / 16)) return;
-    for (int s = 0; s < 5; s++)
+    for (int s = 0; s < 6; s++)
         expect_product(size[s][0], size[s][1], size[s][2], _i % 4, _i / 4 % 4, alphas[(_i + s) % 2],
                        s % 2);
 }

@@ -148,6 +148,34 @@ START_TEST(rows_are_scaled)
 }
 END_TEST
 
+/* The last panel need not be whole: what is behind its numbers stays as it was. */
+static void check_panels(const struct attn_kernels *k, int rows, int columns)
+{
+    const size_t from_row = (size_t)columns + (size_t)(rows % 3), high = (size_t)k->tile_rows;
+    const size_t panels = ((size_t)columns + high - 1) / high, panel = (size_t)rows * high + 1;
+    const attn_real *from = matrix(rows, columns, from_row + !from_row, 6, true);
+    attn_real *to = zeros(panels * panel + 1);
+
+    k->to_panels(to, panel, from, from_row, rows, columns);
+    for (size_t at = 0; at < panels * panel + 1; at++) {
+        const size_t r = at % panel / high, c = at / panel * high + at % panel % high;
+        if (r >= (size_t)rows || c >= (size_t)columns)
+            expect_zero(to + at, 1, "behind a panel");
+        else
+            expect(is_product(to[at], from[r * from_row + c], 1),
+                   "%s panels of %d x %d at %zu, %zu", k->name, rows, columns, r, c);
+    }
+}
+
+START_TEST(columns_become_panels)
+{
+    const struct attn_kernels *k = instruction_set(_i);
+
+    for (int r = 0; k && r < SIZES; r++)
+        for (int c = 0; c < SIZES; c++) check_panels(k, sizes[r], sizes[c]);
+}
+END_TEST
+
 START_TEST(a_wrong_number_is_seen)
 {
     const attn_real x[] = {1, 2, 3}, y[] = {3, -1, 2};
@@ -167,5 +195,6 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "transpose", rows_become_columns, sets);
     add_loop_test(suite, "row dots", rows_are_multiplied, sets);
     add_loop_test(suite, "scaled rows", rows_are_scaled, sets);
+    add_loop_test(suite, "panels", columns_become_panels, sets);
     add_test(suite, "wrong number", a_wrong_number_is_seen);
 }

@@ -18,23 +18,24 @@ static inline __attribute__((always_inline)) void store_part(const struct attn_t
     }
 }
 
-/* rows and vectors are constants at each call, so that the accumulators stay in registers.
- * The rows of a have a pointer for each group: with one for all, sixteen rows are more distances
- * than there are registers, and clang adds them up one after the other. */
+/* Rows of a that share a pointer: with one pointer for all, their distances are more than there
+ * are registers, and clang adds them up one after the other. */
+enum { GROUP = 4 };
+
+/* rows and vectors are constants at each call, so that the accumulators stay in registers. */
 static inline __attribute__((always_inline)) void tile_part(const struct attn_tile *t, int first,
                                                             const int rows, const int vectors,
                                                             const ptrdiff_t b_next,
                                                             const ptrdiff_t c_next)
 {
-    const int group = rows > TILE_ROWS ? 4 : TILE_ROWS;
     attn_real *c = t->c + (size_t)first * t->c_row;
     vec acc[MOST_ROWS][TILE_VECTORS] = {0};
 
     for (const struct attn_tile *u = t; u; u = u->more) {
-        const attn_real *a[MOST_ROWS / 4 + 1], *b = u->b;
+        const attn_real *a[MOST_ROWS / GROUP + 1], *b = u->b;
         const size_t a_row = u->a_row;
         UNROLLED
-        for (int i = 0; i < rows; i += group) a[i / group] = u->a + (size_t)(first + i) * a_row;
+        for (int i = 0; i < rows; i += GROUP) a[i / GROUP] = u->a + (size_t)(first + i) * a_row;
         for (int s = u->segments; s > 0; s--, b += u->b_skip) {
             for (int k = u->K; k > 0; k--, b += u->b_row) {
                 vec bk[TILE_VECTORS];
@@ -42,15 +43,15 @@ static inline __attribute__((always_inline)) void tile_part(const struct attn_ti
                 for (int j = 0; j < vectors; j++) bk[j] = load(b + j * b_next);
                 UNROLLED
                 for (int i = 0; i < rows; i++) {
-                    const vec ai = splat(a[i / group][(size_t)(i % group) * a_row]);
+                    const vec ai = splat(a[i / GROUP][(size_t)(i % GROUP) * a_row]);
                     UNROLLED
                     for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
                 }
                 UNROLLED
-                for (int i = 0; i < rows; i += group) a[i / group] += u->a_col;
+                for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += u->a_col;
             }
             UNROLLED
-            for (int i = 0; i < rows; i += group) a[i / group] += u->a_skip;
+            for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += u->a_skip;
         }
     }
     if (t->row_scale) {
@@ -170,4 +171,18 @@ static void tile(const struct attn_tile *t)
     }
     for (; t->rows - i >= 4; i += 4) (wide ? tile_wide4 : tile_narrow4)(t, i);
     for (; i < t->rows; i++) (wide ? tile_wide1 : tile_narrow1)(t, i);
+}
+
+/* r outside: a row of from is read at once, wherever the next one lies. */
+static void to_panels(attn_real *to, size_t to_panel, const attn_real *from, size_t from_row,
+                      int rows, int columns)
+{
+    const int whole = columns / TILE_ROWS * TILE_ROWS;
+
+    for (int r = 0; r < rows; r++, from += from_row, to += TILE_ROWS) {
+        attn_real *panel = to;
+        for (int c = 0; c < whole; c += TILE_ROWS, panel += to_panel)
+            memcpy(panel, from + c, TILE_ROWS * sizeof *to);
+        for (int c = whole; c < columns; c++) panel[c - whole] = from[c];
+    }
 }

@@ -1,8 +1,10 @@
 /* Loops over runs of K of up to 256, blocks of rows of A that stay in the
  * second-level cache, and strips of B as wide as a tile that stay near the
  * first; which of the first two is outside depends on what would be read again. What would be read
- * with gaps of a page, again and again, is copied first: a strip of B whose rows are far apart or
- * whose columns are not adjacent or too few, a block of A that is read across its rows. */
+ * with large gaps, again and again, is copied first: a strip of B whose rows are far apart or
+ * whose columns are not adjacent or too few; a block of A that is read across its rows, into
+ * panels as high as a tile. Where that is not worth it, runs of K are shorter, so that lines of A,
+ * of which a tile uses a part, stay in the first-level cache beside the strip of B. */
 #include "gemm.h"
 
 #include <assert.h>
@@ -12,11 +14,13 @@
 
 enum {
     K_BLOCK = 256,
+    K_ACROSS = 128,   /* where A is read across its rows */
     ROWS = 256,       /* of A at a time */
-    PACKED_ROWS = 64, /* of A at a time, where they are copied */
+    PACKED_ROWS = 64, /* of A at a time, at most, where they are copied */
     STRIP_BYTES = 128,
     FAR_BYTES = 512, /* rows of B so far apart fall on few sets of the first-level cache */
     FAR_BYTES_A = 1024,
+    APART_BYTES_A = 256,
     FEW_ROWS = 32 /* not worth a copy of B */
 };
 
@@ -63,21 +67,38 @@ static bool is_far(const struct attn_gemm *g, int rows)
     return g->b_row * sizeof *g->b >= FAR_BYTES && rows >= FEW_ROWS;
 }
 
-/* Whether a column of A is a page's part, and is read for several strips. */
-static bool reads_across(const struct attn_gemm *g)
+/* Whether A is read across rows that lie so many bytes apart. */
+static bool reads_across(const struct attn_gemm *g, size_t bytes)
 {
-    return g->a_row == 1 && g->a_col * sizeof *g->a >= FAR_BYTES_A &&
-           g->N > attn_kernels()->tile_cols;
+    return g->a_row == 1 && g->a_col * sizeof *g->a >= bytes;
+}
+
+/* Whether A is copied: only for several strips. */
+static bool packs_a(const struct attn_gemm *g)
+{
+    return reads_across(g, FAR_BYTES_A) && g->N > attn_kernels()->tile_cols;
+}
+
+static int most_k(const struct attn_gemm *g)
+{
+    return reads_across(g, APART_BYTES_A) && !packs_a(g) ? K_ACROSS : K_BLOCK;
+}
+
+static int most_rows(const struct attn_gemm *g)
+{
+    const int high = attn_kernels()->tile_rows;
+
+    return packs_a(g) ? PACKED_ROWS / high * high : ROWS;
 }
 
 static void pack_a(struct packed *to, const struct attn_gemm *g, struct run r,
                    const attn_real *from, int rows)
 {
-    attn_real *at = to->a;
+    const size_t high = (size_t)attn_kernels()->tile_rows, panel = (size_t)rows_of(r) * high;
 
-    for (int s = 0; s < r.segments; s++, from += g->a_step)
-        for (int k = 0; k < r.K; k++, at += PACKED_ROWS)
-            memcpy(at, from + (size_t)k * g->a_col, (size_t)rows * sizeof *at);
+    for (int s = 0; s < r.segments; s++)
+        attn_kernels()->to_panels(to->a + (size_t)s * (size_t)r.K * high, panel,
+                                  from + (size_t)s * g->a_step, g->a_col, r.K, rows);
 }
 
 static int block_of(const struct attn_gemm *g)
@@ -152,6 +173,25 @@ static void set_columns(struct attn_tile *t, const struct attn_gemm *g, const at
     t->c_next = (ptrdiff_t)(c_at(g, j + lanes) - c_at(g, j));
 }
 
+/* t with its rows of A in panels, if they were copied. */
+static void multiply_rows(struct attn_tile t, bool in_panels)
+{
+    const struct attn_kernels *kernels = attn_kernels();
+    const int high = kernels->tile_rows, rows = t.rows;
+
+    if (!in_panels) {
+        kernels->tile(&t);
+        return;
+    }
+    for (int i = 0; i < rows; i += high) {
+        t.rows = rows - i < high ? rows - i : high;
+        kernels->tile(&t);
+        t.a += t.segments * t.K * high;
+        t.c += (size_t)high * t.c_row;
+        if (t.row_scale) t.row_scale += high;
+    }
+}
+
 /* The strip of C that starts with column j, for the rows and the run of K that t says. */
 static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct packed *packed,
                            struct run r, int j, int end)
@@ -167,7 +207,7 @@ static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct
         t.b_next = kernels->lanes;
         t.b_skip = 0;
     }
-    kernels->tile(&t);
+    multiply_rows(t, packs_a(g));
 }
 
 static void multiply_run(const struct attn_gemm *g, struct packed *packed, struct run r, int i,
@@ -176,10 +216,10 @@ static void multiply_run(const struct attn_gemm *g, struct packed *packed, struc
     const int block = goes_across(g, rows) ? g->N : block_of(g), wide = attn_kernels()->tile_cols;
     struct attn_tile t = tile_of(g, r, i, rows);
 
-    if (reads_across(g)) {
+    if (packs_a(g)) {
         pack_a(packed, g, r, t.a, rows);
         t.a = packed->a;
-        t.a_col = PACKED_ROWS;
+        t.a_col = (size_t)attn_kernels()->tile_rows;
         t.a_skip = 0;
     }
     for (int end = block; end <= g->N; end += block)
@@ -198,7 +238,8 @@ static int segment_of(const struct attn_gemm *g)
 /* The run of K behind r; the first has r->K = 0. False: there is none. */
 static bool next_run(struct run *r, const struct attn_gemm *g, int segment)
 {
-    const int segments = g->K / segment, most = segment < K_BLOCK ? K_BLOCK / segment : 1;
+    const int segments = g->K / segment, longest = most_k(g);
+    const int most = segment < longest ? longest / segment : 1;
 
     r->at += r->K;
     if (r->K == 0 || r->at >= segment) {
@@ -207,7 +248,7 @@ static bool next_run(struct run *r, const struct attn_gemm *g, int segment)
     }
     if (r->segment >= segments) return false;
     r->segments = segments - r->segment < most ? segments - r->segment : most;
-    r->K = segment - r->at < K_BLOCK ? segment - r->at : K_BLOCK;
+    r->K = segment - r->at < longest ? segment - r->at : longest;
     return true;
 }
 
@@ -217,7 +258,7 @@ static bool next_run(struct run *r, const struct attn_gemm *g, int segment)
 static bool rows_first(const struct attn_gemm *g, int most)
 {
     const double b = (double)g->K * (g->M / most + 1);
-    const double c = 2. * g->M * (g->K / K_BLOCK + 1);
+    const double c = 2. * g->M * (g->K / most_k(g) + 1);
 
     return b <= c;
 }
@@ -225,7 +266,7 @@ static bool rows_first(const struct attn_gemm *g, int most)
 /* In runs and blocks, copying what needs it. */
 static __attribute__((noinline)) void multiply_large(const struct attn_gemm *g)
 {
-    const int segment = segment_of(g), most = reads_across(g) ? PACKED_ROWS : ROWS;
+    const int segment = segment_of(g), most = most_rows(g);
     const int step = rows_first(g, most) ? most : g->M;
     struct packed packed;
 
@@ -246,10 +287,10 @@ static bool is_small(const struct attn_gemm *first)
     int K = 0, n = 0;
 
     for (const struct attn_gemm *g = first; g; g = g->more, n++) {
-        if (n == CHAIN || g->K == 0 || !goes_across(g, g->M) || reads_across(g)) return false;
+        if (n == CHAIN || g->K == 0 || !goes_across(g, g->M) || packs_a(g)) return false;
         K += g->K;
     }
-    return first->M <= ROWS && K <= K_BLOCK;
+    return first->M <= ROWS && K <= most_k(first);
 }
 
 static void multiply_small(const struct attn_gemm *first)

@@ -35,8 +35,14 @@ struct attn_tile {
 struct attn_kernels {
     const char *name;
     bool (*supported)(void);
-    int lanes, tile_cols; /* reals in a vector, columns of a tile: one or two vectors */
+    int lanes;                /* reals in a vector */
+    int tile_rows, tile_cols; /* of a tile: its columns are one or two vectors */
     void (*tile)(const struct attn_tile *t);
+
+    /* Columns of from (rows, columns) in panels of tile_rows: to[p to_panel + r tile_rows + i] =
+     * from[r from_row + p tile_rows + i]. */
+    void (*to_panels)(attn_real *to, size_t to_panel, const attn_real *from, size_t from_row,
+                      int rows, int columns);
 
     attn_real (*dot)(const attn_real *x, const attn_real *y, size_t n);
     attn_real (*sum)(const attn_real *x, size_t n);
