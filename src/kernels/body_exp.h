@@ -94,17 +94,17 @@ static inline vec exp2_vec(vec x)
 }
 
 /* 2^x for x up to 0 or hardly more, as scores to base 2 below their maximum are. Weights below
- * 2^-least are 0: what is made of smaller ones would be subnormal, and slow. */
+ * 2^-least are 0: what is made of smaller ones would be subnormal, and slow. The rounder here
+ * leaves the exponent with its bias in the low bits. */
 static inline vec exp2_below_0(vec x)
 {
-    const vec low = splat(-least_weight), y = larger(low, x), shifted = y + rounder;
-    const vec r = y - (shifted - rounder);
+    const attn_real biased = rounder + (attn_real)EXPONENT_BIAS;
+    const vec low = splat(-least_weight), y = larger(low, x), shifted = y + biased;
+    const vec r = y - (shifted - biased), power = (vec)((uvec)shifted << MANTISSA);
     vec p = splat(exp2_poly[0]);
 
     UNROLLED
     for (int i = 1; i < EXP2_TERMS; i++) p = p * r + exp2_poly[i];
-    const vec power =
-        (vec)(((uvec)shifted << MANTISSA) + ((unsigned_bits)EXPONENT_BIAS << MANTISSA));
     return (vec)((ivec)(p * power) & ~(x < low));
 }
 
