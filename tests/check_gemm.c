@@ -4,8 +4,8 @@
 
 #include "attn/rng.h"
 #include "compare.h"
+#include "instruction_sets.h"
 #include "kernels/gemm.h"
-#include "kernels/kernels.h"
 #include "test.h"
 
 #ifdef ATTN_DOUBLE
@@ -13,21 +13,6 @@ static const double eps = DBL_EPSILON;
 #else
 static const double eps = (double)FLT_EPSILON;
 #endif
-
-/* Makes kernel number `index` the chosen one; false where it cannot run here. */
-static bool choose(int index)
-{
-    struct attn_error e;
-
-    if (!attn_kernels_all[index]->supported()) {
-        fprintf(stderr, "skipped: this processor has no %s\n", attn_kernels_all[index]->name);
-        return false;
-    }
-    setenv("ATTN_CPU", attn_kernels_all[index]->name, 1);
-    expect(!attn_kernels_choose(&e), "%s", e.text);
-    ck_assert_str_eq(attn_kernels_name(), attn_kernels_all[index]->name);
-    return true;
-}
 
 static attn_real *matrix(size_t n, uint32_t index)
 {
@@ -106,7 +91,7 @@ START_TEST(small_products_are_right)
 {
     struct attn_rng rng = attn_rng_at(42, ATTN_STREAM_TEST, 0, (uint32_t)_i);
 
-    if (!choose(_i / 16)) return;
+    if (!choose_instruction_set(_i / 16)) return;
     for (int n = 0; n < 150; n++) {
         const int M = 1 + (int)attn_rng_below(&rng, 40), N = 1 + (int)attn_rng_below(&rng, 40),
                   K = 1 + (int)attn_rng_below(&rng, 40);
@@ -118,7 +103,7 @@ END_TEST
 
 START_TEST(each_size_alone_is_right)
 {
-    if (!choose(_i)) return;
+    if (!choose_instruction_set(_i)) return;
     for (int n = 1; n <= 70; n++) {
         expect_product(n, 5, 3, 0, 0, 1, false);
         expect_product(3, n, 5, 1, 1, 1, true);
@@ -133,7 +118,7 @@ START_TEST(large_products_are_right)
     const int size[][3] = {{129, 67, 301}, {1, 515, 260}, {515, 1, 129},
                            {65, 33, 1025}, {97, 259, 2},  {263, 41, 270}};
 
-    if (!choose(_i / 16)) return;
+    if (!choose_instruction_set(_i / 16)) return;
     for (int s = 0; s < 6; s++)
         expect_product(size[s][0], size[s][1], size[s][2], _i % 4, _i / 4 % 4, alphas[(_i + s) % 2],
                        s % 2);
@@ -142,7 +127,7 @@ END_TEST
 
 START_TEST(empty_products_are_right)
 {
-    if (!choose(_i)) return;
+    if (!choose_instruction_set(_i)) return;
     for (int add = 0; add < 2; add++) {
         expect_product(0, 5, 3, 0, 0, 1, add);
         expect_product(5, 0, 3, 0, 0, 1, add);
@@ -159,7 +144,7 @@ START_TEST(products_project)
     attn_real *a, *b, *c, *t;
     double *bt;
 
-    if (!choose(_i)) return;
+    if (!choose_instruction_set(_i)) return;
     a = matrix((size_t)M * K, 4);
     b = matrix((size_t)K * N, 5);
     t = matrix((size_t)N, 6);
@@ -194,7 +179,7 @@ START_TEST(the_three_products_are_their_strides)
     struct attn_gemm g = {
         .M = M, .N = N, .K = K, .alpha = 1, .a = a, .b = b, .c = want, .c_row = N};
 
-    if (!choose(_i / 2)) return;
+    if (!choose_instruction_set(_i / 2)) return;
     g.add = _i % 2;
     for (int which = 0; which < 3; which++) {
         for (int i = 0; i < M * N; i++) got[i] = want[i] = 1;
@@ -221,7 +206,7 @@ START_TEST(rows_do_not_know_of_each_other)
     attn_real *a = matrix(M * K, 10), *b = matrix(K * N, 11);
     attn_real *all = matrix(M * N, 12), one[N];
 
-    if (!choose(_i)) return;
+    if (!choose_instruction_set(_i)) return;
     attn_gemm_nn(all, a, b, M, N, K, false);
     for (int i = 0; i < M; i++) {
         attn_gemm_nn(one, a + (size_t)i * K, b, 1, N, K, false);
@@ -308,13 +293,59 @@ START_TEST(blocks_segments_and_sums_of_products)
     } shape[] = {{16, 4, 16, 4}, {8, 5, 8, 3}, {48, 3, 7, 2}, {5, 3, 5, 3}, {64, 2, 100, 3}};
     enum { SHAPES = sizeof shape / sizeof *shape };
 
-    if (!choose(_i)) return;
+    if (!choose_instruction_set(_i)) return;
     for (int n = 0; n < SHAPES; n++)
         for (int M = 1; M <= 39; M += M < 4 ? 1 : 7)
             for (int products = 1; products <= 6; products++)
                 expect_pieces((struct pieces){M, shape[n].block, shape[n].blocks, shape[n].segment,
                                               shape[n].segments, products, products % 2});
     expect_pieces((struct pieces){300, 16, 4, 16, 4, 3, true});
+}
+END_TEST
+
+/* Each third weight is 0, and all of the middle row, where the product is NaN. */
+static void expect_weighted(int M, int vectors, int K)
+{
+    const struct attn_kernels *k = attn_kernels();
+    const size_t N = (size_t)vectors * (size_t)k->lanes, row = N + 3;
+    attn_real *a = matrix((size_t)M * (size_t)K, 51), *b = matrix((size_t)K * N, 52);
+    attn_real *weights = matrix((size_t)M * row, 53), *delta = matrix(N, 54);
+    attn_real *got = matrix((size_t)M * row, 55), *want = matrix((size_t)M * row, 55);
+    struct attn_gemm g = {.M = M, .N = (int)N, .K = K, .alpha = 1, .a = a, .a_row = (size_t)K};
+
+    for (size_t i = 0; i < (size_t)M * row; i++)
+        if (i % 3 == 0 || i / row == (size_t)M / 2) weights[i] = 0;
+    a[(size_t)(M / 2) * (size_t)K] = (attn_real)NAN;
+    g.a_col = g.b_col = 1;
+    g.b = b;
+    g.b_row = N;
+    g.c = want;
+    g.c_row = row;
+    attn_gemm(&g);
+    k->panel_ds(want, weights, delta, row, M, (int)N);
+    g.c = got;
+    g.weights = weights;
+    g.delta = delta;
+    attn_gemm(&g);
+    expect_same(got, want, (size_t)M * row, "weighted product");
+    expect_zero(got + (size_t)(M / 2) * row, N, "where weights are 0");
+    free(a);
+    free(b);
+    free(weights);
+    free(delta);
+    free(got);
+    free(want);
+}
+
+START_TEST(weights_are_for_the_whole_sum)
+{
+    static const int depth[] = {1, 16, 64, 300};
+
+    if (!choose_instruction_set(_i)) return;
+    for (int n = 0; n < 4; n++)
+        for (int vectors = 1; vectors <= 5; vectors++)
+            for (int M = 1; M <= 39; M += M < 4 ? 1 : 7) expect_weighted(M, vectors, depth[n]);
+    expect_weighted(300, 2, 16);
 }
 END_TEST
 
@@ -348,16 +379,16 @@ END_TEST
 
 void add_tests(Suite *suite)
 {
-    int kernels = 0;
+    const int sets = instruction_sets();
 
-    while (attn_kernels_all[kernels]) kernels++;
-    add_loop_test(suite, "small", small_products_are_right, kernels * 16);
-    add_loop_test(suite, "each size", each_size_alone_is_right, kernels);
-    add_loop_test(suite, "large", large_products_are_right, kernels * 16);
-    add_loop_test(suite, "empty", empty_products_are_right, kernels);
-    add_loop_test(suite, "projection", products_project, kernels);
-    add_loop_test(suite, "three products", the_three_products_are_their_strides, kernels * 2);
-    add_loop_test(suite, "rows", rows_do_not_know_of_each_other, kernels);
-    add_loop_test(suite, "pieces", blocks_segments_and_sums_of_products, kernels);
+    add_loop_test(suite, "small", small_products_are_right, sets * 16);
+    add_loop_test(suite, "each size", each_size_alone_is_right, sets);
+    add_loop_test(suite, "large", large_products_are_right, sets * 16);
+    add_loop_test(suite, "empty", empty_products_are_right, sets);
+    add_loop_test(suite, "projection", products_project, sets);
+    add_loop_test(suite, "three products", the_three_products_are_their_strides, sets * 2);
+    add_loop_test(suite, "rows", rows_do_not_know_of_each_other, sets);
+    add_loop_test(suite, "pieces", blocks_segments_and_sums_of_products, sets);
+    add_loop_test(suite, "weights", weights_are_for_the_whole_sum, sets);
     add_test(suite, "wrong product", a_wrong_product_is_seen);
 }

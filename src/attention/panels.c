@@ -69,9 +69,12 @@ struct attn_panels attn_panels_of(const struct attn_head *h, int n)
     return p;
 }
 
-void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
-                        const attn_real *t, int columns, const struct attn_piece *piece)
+/* The piece of panel = x (keys, columns) times t (columns, W); with weights, panel_ds of it. */
+static inline void multiply(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
+                            const attn_real *t, int columns, const struct attn_piece *piece,
+                            const attn_real *weights)
 {
+    const size_t corner = (size_t)piece->first * p->W + (size_t)piece->from;
     const int lanes = attn_kernels()->lanes;
 
     attn_gemm(&(struct attn_gemm){.M = piece->keys,
@@ -84,8 +87,16 @@ void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct at
                                   .b = t + piece->from,
                                   .b_row = p->W,
                                   .b_col = 1,
-                                  .c = panel + (size_t)piece->first * p->W + piece->from,
-                                  .c_row = p->W});
+                                  .c = panel + corner,
+                                  .c_row = p->W,
+                                  .weights = weights ? weights + corner : NULL,
+                                  .delta = p->delta + piece->from});
+}
+
+void attn_panel_ds(const struct attn_panels *p, const attn_real *e, struct attn_rows v, int columns,
+                   const struct attn_piece *piece)
+{
+    multiply(p->dp, p, v, p->dot, columns, piece, e);
 }
 
 void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,
@@ -215,7 +226,7 @@ void attn_panel_scores(attn_real *s, const struct attn_head *h, const struct att
     struct attn_piece piece = {0};
 
     while (attn_next_by_keys(&piece, b, keys)) {
-        attn_panel_product(s, p, k, p->qt, h->D, &piece);
+        multiply(s, p, k, p->qt, h->D, &piece, NULL);
         if (h->softcap != 0) cap(s, h, p, &piece);
         if (h->keep || h->bias || h->slope != 0) {
             const struct attn_keys those = {keys.at + piece.first, piece.keys};

@@ -46,9 +46,9 @@ struct attn_rows_out {
     int columns;
 };
 
-/* The piece of panel = x (keys, columns) times t (columns, W). */
-void attn_panel_product(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
-                        const attn_real *t, int columns, const struct attn_piece *piece);
+/* The piece of dS = e (v dot - delta), for v (keys, columns). */
+void attn_panel_ds(const struct attn_panels *p, const attn_real *e, struct attn_rows v, int columns,
+                   const struct attn_piece *piece);
 
 /* y (keys, columns) = or += alpha times the piece times x (queries, columns). */
 void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,

@@ -278,10 +278,7 @@ static void backward_pieces(const struct attn_head *h, const struct attn_head_gr
     int done = 0;
 
     for (; attn_next_by_keys(&piece, b, keys); done = piece.first + piece.keys) {
-        const size_t corner = (size_t)piece.first * p->W + (size_t)piece.from;
-        attn_panel_product(p->dp, p, v, p->dot, h->Dv, &piece);
-        attn_kernels()->panel_ds(p->dp + corner, e + corner, p->delta + piece.from, p->W,
-                                 piece.keys, piece.queries);
+        attn_panel_ds(p, e, v, h->Dv, &piece);
         if (g->dbias) add_bias_gradient(h, g, p, b, keys.at, &piece);
         if (h->softcap != 0) uncap(h, p, &piece);
         if (h->stretch) stretch(h, p, b, &piece);

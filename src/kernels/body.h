@@ -12,8 +12,6 @@
 /* The order counts: each part uses those before it. */
 #include "body_vector.h"
 
-#include "body_tile.h"
-
 #include "body_exp.h"
 
 #include "body_rows.h"
@@ -21,6 +19,8 @@
 #include "body_transpose.h"
 
 #include "body_panel.h"
+
+#include "body_tile.h"
 
 /* Twelve chains hide the latency of two pipes on every processor with FMA. Each
  * converges to a finite number, so that none ever gets slow; none starts where

@@ -102,6 +102,14 @@ static void panel_exp(attn_real *x, attn_real *others, const attn_real *shift, s
     }
 }
 
+/* dS = P (dP - delta), 0 where P is 0, whatever dP is there. */
+static inline __attribute__((always_inline)) vec softmax_backward(vec p, vec dp, vec delta)
+{
+    const vec ds = p * (dp - delta);
+
+    return (vec)((ivec)ds & (p != (vec){0}));
+}
+
 static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, size_t row,
                      int rows, int columns)
 {
@@ -109,8 +117,7 @@ static void panel_ds(attn_real *dp, const attn_real *p, const attn_real *delta, 
         const vec by = load(delta + c);
         for (int r = 0; r < rows; r++) {
             const size_t at = (size_t)r * row + (size_t)c;
-            const vec weight = load(p + at), ds = weight * (load(dp + at) - by);
-            store(dp + at, (vec)((ivec)ds & (weight != (vec){0})));
+            store(dp + at, softmax_backward(load(p + at), load(dp + at), by));
         }
     }
 }

@@ -18,15 +18,23 @@ static inline __attribute__((always_inline)) void store_part(const struct attn_t
     }
 }
 
+/* Vector j of row i of C from that of a b. */
+static inline __attribute__((always_inline)) vec weigh(const struct attn_tile *t, vec ab, int i,
+                                                       int j)
+{
+    const attn_real *weights = t->weights + (size_t)i * t->c_row + j * LANES;
+
+    return softmax_backward(load(weights), ab, load(t->delta + j * LANES));
+}
+
 /* Rows of a that share a pointer: with one pointer for all, their distances are more than there
  * are registers, and clang adds them up one after the other. */
 enum { GROUP = 4 };
 
 /* rows and vectors are constants at each call, so that the accumulators stay in registers. */
-static inline __attribute__((always_inline)) void tile_part(const struct attn_tile *t, int first,
-                                                            const int rows, const int vectors,
-                                                            const ptrdiff_t b_next,
-                                                            const ptrdiff_t c_next)
+static inline __attribute__((always_inline)) void
+tile_part(const struct attn_tile *t, int first, const int rows, const int vectors,
+          const ptrdiff_t b_next, const ptrdiff_t c_next, const bool weighted)
 {
     attn_real *c = t->c + (size_t)first * t->c_row;
     vec acc[MOST_ROWS][TILE_VECTORS] = {0};
@@ -54,18 +62,19 @@ static inline __attribute__((always_inline)) void tile_part(const struct attn_ti
             for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += u->a_skip;
         }
     }
-    if (t->row_scale) {
+    if (t->row_scale || t->alpha != 1) {
         UNROLLED
         for (int i = 0; i < rows; i++) {
+            const attn_real by = t->row_scale ? t->alpha * t->row_scale[first + i] : t->alpha;
             UNROLLED
-            for (int j = 0; j < vectors; j++) acc[i][j] *= t->row_scale[first + i];
+            for (int j = 0; j < vectors; j++) acc[i][j] *= by;
         }
     }
-    if (t->alpha != 1) {
+    if (weighted) {
         UNROLLED
         for (int i = 0; i < rows; i++) {
             UNROLLED
-            for (int j = 0; j < vectors; j++) acc[i][j] *= t->alpha;
+            for (int j = 0; j < vectors; j++) acc[i][j] = weigh(t, acc[i][j], first + i, j);
         }
     }
     if (t->cols < vectors * LANES) {
@@ -91,44 +100,55 @@ static inline __attribute__((always_inline)) void tile_part(const struct attn_ti
  * only half of the registers and spills the accumulators in the inner loop. */
 static __attribute__((noinline)) void tile_wide(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES);
+    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES, false);
 }
 
 static __attribute__((noinline)) void tile_wide4(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 4, TILE_VECTORS, LANES, LANES);
+    tile_part(t, first, 4, TILE_VECTORS, LANES, LANES, false);
 }
 
 static __attribute__((noinline)) void tile_wide1(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 1, TILE_VECTORS, LANES, LANES);
+    tile_part(t, first, 1, TILE_VECTORS, LANES, LANES, false);
 }
 
 /* The two vectors of a row lie in different blocks. Not for all: distances that are read from the
  * tile take registers, and with gcc 12 small products then take a tenth longer. */
 static __attribute__((noinline)) void tile_split(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS, t->b_next, t->c_next);
+    tile_part(t, first, TILE_ROWS, TILE_VECTORS, t->b_next, t->c_next, false);
 }
 
 static __attribute__((noinline)) void tile_split1(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 1, TILE_VECTORS, t->b_next, t->c_next);
+    tile_part(t, first, 1, TILE_VECTORS, t->b_next, t->c_next, false);
 }
 
 static __attribute__((noinline)) void tile_narrow(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, NARROW_ROWS, 1, LANES, LANES);
+    tile_part(t, first, NARROW_ROWS, 1, LANES, LANES, false);
 }
 
 static __attribute__((noinline)) void tile_narrow4(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 4, 1, LANES, LANES);
+    tile_part(t, first, 4, 1, LANES, LANES, false);
 }
 
 static __attribute__((noinline)) void tile_narrow1(const struct attn_tile *t, int first)
 {
-    tile_part(t, first, 1, 1, LANES, LANES);
+    tile_part(t, first, 1, 1, LANES, LANES, false);
+}
+
+/* With weights. Apart from the others, which a test more and its registers make slower. */
+static __attribute__((noinline)) void tile_weighted(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES, true);
+}
+
+static __attribute__((noinline)) void tile_weighted_narrow(const struct attn_tile *t, int first)
+{
+    tile_part(t, first, NARROW_ROWS, 1, LANES, LANES, true);
 }
 
 /* From so many products on C is fetched before they are made. */
@@ -155,12 +175,41 @@ static __attribute__((noinline)) void split_tiles(const struct attn_tile *t)
     for (; i < t->rows; i++) tile_split1(t, i);
 }
 
+static void tile(const struct attn_tile *t);
+
+/* Rows from i on, which make no whole tile, are multiplied first and weighted then. */
+static void weighted_rest(const struct attn_tile *t, int i)
+{
+    struct attn_tile rest = *t;
+
+    rest.c += (size_t)i * t->c_row;
+    rest.a += (size_t)i * t->a_row;
+    rest.rows -= i;
+    rest.weights = NULL;
+    tile(&rest);
+    panel_ds(rest.c, t->weights + (size_t)i * t->c_row, t->delta, t->c_row, rest.rows, t->cols);
+}
+
+static __attribute__((noinline)) void weighted_tiles(const struct attn_tile *t)
+{
+    const bool wide = t->cols > LANES;
+    const int rows = wide ? TILE_ROWS : NARROW_ROWS;
+    int i = 0;
+
+    for (; t->rows - i >= rows; i += rows) (wide ? tile_weighted : tile_weighted_narrow)(t, i);
+    if (i < t->rows) weighted_rest(t, i);
+}
+
 static void tile(const struct attn_tile *t)
 {
     const bool wide = t->cols > LANES, far = t->K * t->segments >= AHEAD;
     const int rows = wide ? TILE_ROWS : NARROW_ROWS;
     int i = 0;
 
+    if (t->weights) {
+        weighted_tiles(t);
+        return;
+    }
     if (wide && (t->b_next != LANES || t->c_next != LANES)) {
         split_tiles(t);
         return;

@@ -308,6 +308,10 @@ static void multiply_small(const struct attn_gemm *first)
         n = 0;
         for (const struct attn_gemm *g = first; g; g = g->more)
             set_columns(&t[n++], g, g->b, g->c, j, g->N);
+        if (first->weights) {
+            t->weights = first->weights + j;
+            t->delta = first->delta + j;
+        }
         kernels->tile(t);
     }
 }
@@ -315,10 +319,12 @@ static void multiply_small(const struct attn_gemm *first)
 void attn_gemm(const struct attn_gemm *g)
 {
     if (g->M == 0 || g->N == 0) return;
+    assert(!g->weights || (!g->add && !g->more && !g->block && g->N % attn_kernels()->lanes == 0));
     if (is_small(g)) {
         multiply_small(g);
         return;
     }
+    const struct attn_gemm *first = g;
     for (; g; g = g->more) {
         assert(!g->block || g->N % g->block == 0);
         assert(!g->segment || g->K % g->segment == 0);
@@ -327,6 +333,9 @@ void attn_gemm(const struct attn_gemm *g)
         else if (!g->add)
             clear(g);
     }
+    if (first->weights)
+        attn_kernels()->panel_ds(first->c, first->weights, first->delta, first->c_row, first->M,
+                                 first->N);
 }
 
 /* Row-major arrays without gaps. */

@@ -33,7 +33,9 @@ struct attn_gemm {
     int block, segment; /* 0: all of N, all of K */
     size_t b_jump, c_jump, a_step, b_step;
     bool add;
-    const struct attn_gemm *more; /* with the same M, N, c and block, and add; NULL: no more */
+    const attn_real *weights, *delta; /* as c lies, (N) whole vectors: at the end C becomes
+                                         weights (C - delta), 0 where they are; NULL: no */
+    const struct attn_gemm *more;     /* with the same M, N, c and block, and add; NULL: no more */
 };
 
 void attn_gemm(const struct attn_gemm *g);
