@@ -160,6 +160,28 @@ START_TEST(long_heads)
 }
 END_TEST
 
+/* As many sequences as make several groups, the last a smaller one: in groups with some of the
+ * counts, all at once with others. Without heads rows of all sequences follow each other. */
+START_TEST(sequences_in_groups)
+{
+    static const int T[] = {16, 48, 100, 300};
+    const int Tq = T[_i % 4], H = _i & 4 ? 3 : 1, Tk = _i & 8 ? Tq + 9 : Tq;
+    const struct attn_layer layer = {.C = 33,
+                                     .Cy = 33,
+                                     .Co = 8 * H,
+                                     .position = attn_position_find("rope"),
+                                     .core = {.n = {600 / Tq + 1, H, 1, Tq, Tk, 8, 8},
+                                              .kind = attn_kind_find("dot"),
+                                              .no_weights = true,
+                                              .mask = {.causal = true}}};
+
+    expect_any_number(&layer, (struct layer_options){.cross = _i & 8,
+                                                     .biases = true,
+                                                     .output = Tq == 48,
+                                                     .tied = H == 1 && Tk == Tq && Tq > 48});
+}
+END_TEST
+
 /* Large enough that no step is done by one thread for want of work. */
 static const struct {
     const char *name, *settings;
@@ -315,6 +337,7 @@ void add_tests(Suite *suite)
 {
     add_test(suite, "order of a sum", a_sum_that_shows_its_order);
     add_loop_test(suite, "layers", layers_of_every_kind, 2 * kinds());
+    add_loop_test(suite, "groups", sequences_in_groups, 16);
     add_loop_test(suite, "long heads", long_heads, 16);
     add_loop_test(suite, "files", every_file_of_a_run, RUNS);
     add_test(suite, "two hundred steps", two_hundred_steps);

@@ -1,121 +1,20 @@
 #include "attn/layer.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <string.h>
 
+#include "attn/threads.h"
+#include "around.h"
 #include "head_norm.h"
+#include "layer_room.h"
 #include "math/projection.h"
 
-enum { QUERY, KEY, VALUE, OUT, PROJECTIONS };
-
-static bool adds_code(const struct attn_layer *l)
-{
-    return l->position && (l->position->learned || l->position->code);
-}
-
-/* Query 0 stands here among the keys, and reads this row of the code. */
-static int first_place(const struct attn_layer *l)
-{
-    return attn_mask_offset(&l->core.mask, l->core.n.Tq, l->core.n.Tk);
-}
-
-static bool fits(int a, int b)
-{
-    return (long long)a * b <= INT_MAX;
-}
-
-const char *attn_layer_ready(struct attn_layer *layer, struct attn_error *e)
-{
-    static const attn_real some_slope = 0;
-    const struct attn_shape n = layer->core.n;
-    struct attn_attention core = layer->core;
-
-    /* The layer makes the slopes itself, later; the kind may take none. */
-    if (layer->position && layer->position->slopes) core.mask.slopes = &some_slope;
-    const char *wrong = attn_attention_check(&core, e);
-
-    if (wrong) return wrong;
-    if (layer->C < 1 || layer->Cy < 1 || layer->Co < 1)
-        return attn_fail(e, ATTN_BAD_INPUT,
-                         "widths of x, y and out are %d, %d, %d: expected 1 or more", layer->C,
-                         layer->Cy, layer->Co);
-    if (layer->position && layer->position->even && n.D % 2)
-        return attn_fail(e, ATTN_BAD_USAGE, "position %s: expected an even head width, not %d",
-                         layer->position->name, n.D);
-    if (adds_code(layer) && layer->C != layer->Cy)
-        return attn_fail(e, ATTN_BAD_USAGE, "position %s: x and y have widths %d and %d, one code",
-                         layer->position->name, layer->C, layer->Cy);
-    if (adds_code(layer) && (first_place(layer) < 0 || first_place(layer) > INT_MAX - n.Tq))
-        return attn_fail(e, ATTN_BAD_USAGE,
-                         "position %s: the first query would stand at place %d: expected 0 or more",
-                         layer->position->name, first_place(layer));
-    if (!fits(n.B, n.Tq) || !fits(n.B, n.Tk) || !fits(n.H, n.D) || !fits(n.H, n.Dv))
-        return attn_fail(e, ATTN_OUT_OF_MEMORY, "a layer of more than %d rows or columns", INT_MAX);
-    layer->core.q = attn_stride_heads(n.Tq, n.H, n.D);
-    layer->core.k = attn_stride_heads(n.Tk, n.Hkv, n.D);
-    layer->core.v = attn_stride_heads(n.Tk, n.Hkv, n.Dv);
-    layer->core.o = attn_stride_rows(n.Tq, n.H, n.Dv);
-    return NULL;
-}
-
-static int longest(struct attn_shape n)
-{
-    return n.Tq > n.Tk ? n.Tq : n.Tk;
-}
-
-/* Rows of the code that queries and keys read. */
-static int places(const struct attn_layer *l)
-{
-    const int queries = first_place(l) + l->core.n.Tq;
-
-    return queries > l->core.n.Tk ? queries : l->core.n.Tk;
-}
+enum { WEIGHTS_NEAR = 1 << 16 }; /* numbers */
 
 /* Whether x + code is not the same for queries and keys. */
 static bool apart(const struct attn_layer *l, bool cross)
 {
-    return cross || (adds_code(l) && first_place(l) != 0);
-}
-
-static attn_real *take(struct attn_arena *arena, int B, int T, int columns)
-{
-    return attn_arena_reals(arena,
-                            attn_size_mul((size_t)B, attn_size_mul((size_t)T, (size_t)columns)));
-}
-
-struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct attn_layer *l)
-{
-    const struct attn_shape n = l->core.n;
-    const int queries = n.H * n.D, keys = n.Hkv * n.D, values = n.Hkv * n.Dv, out = n.H * n.Dv;
-    struct attn_layer_saved s = {0};
-
-    s.q = take(arena, n.B, n.Tq, queries);
-    s.k = take(arena, n.B, n.Tk, keys);
-    s.v = take(arena, n.B, n.Tk, values);
-    s.o = take(arena, n.B, n.Tq, out);
-    s.dq = take(arena, n.B, n.Tq, queries);
-    s.dk = take(arena, n.B, n.Tk, keys);
-    s.dv = take(arena, n.B, n.Tk, values);
-    s.d_o = take(arena, n.B, n.Tq, out);
-    if (adds_code(l)) {
-        s.xq = take(arena, n.B, n.Tq, l->C);
-        s.yk = take(arena, n.B, n.Tk, l->Cy);
-        s.dcode = take(arena, n.B, longest(n), l->C);
-        s.code = take(arena, 1, places(l), l->C);
-    }
-    if (l->position && l->position->rotate) {
-        s.turn_q = take(arena, 1, n.Tq, n.D);
-        s.turn_k = take(arena, 1, n.Tk, n.D);
-    }
-    if (l->qk_norm) attn_head_norms_take(&s, arena, l);
-    s.turned[QUERY] = attn_arena_reals(arena, attn_projection_room(l->C, n.H, n.D));
-    s.turned[KEY] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.D));
-    s.turned[VALUE] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.Dv));
-    s.turned[OUT] = attn_arena_reals(arena, attn_projection_room(out, 1, l->Co));
-    s.slopes = attn_arena_reals(arena, (size_t)n.H);
-    s.core = attn_saved_take(arena, &l->core);
-    return s;
+    return cross || (attn_layer_adds_code(l) && attn_layer_first_place(l) != 0);
 }
 
 /* Whether a table must be made for these places; it is remembered as made. */
@@ -130,7 +29,8 @@ static const attn_real *code_of(struct attn_layer_saved *s, const struct attn_la
                                 const struct attn_layer *l)
 {
     if (l->position->learned) return w->code;
-    if (must_make(&s->coded, 0, places(l))) l->position->code(s->code, places(l), l->C);
+    if (must_make(&s->coded, 0, attn_layer_places(l)))
+        l->position->code(s->code, attn_layer_places(l), l->C);
     return s->code;
 }
 
@@ -138,56 +38,56 @@ static void make_turns(struct attn_layer_saved *s, const struct attn_layer *l)
 {
     const struct attn_shape n = l->core.n;
 
-    if (must_make(&s->turned_q, first_place(l), n.Tq))
-        attn_position_turns(s->turn_q, first_place(l), n.Tq, n.D);
+    if (must_make(&s->turned_q, attn_layer_first_place(l), n.Tq))
+        attn_position_turns(s->turn_q, attn_layer_first_place(l), n.Tq, n.D);
     if (must_make(&s->turned_k, 0, n.Tk)) attn_position_turns(s->turn_k, 0, n.Tk, n.D);
 }
 
 /* The layer's four products with weights: what each reads and writes, both ways. */
-static void list_projections(struct attn_projection p[PROJECTIONS], struct attn_layer_saved *s,
+static void list_projections(struct attn_projection p[ATTN_PROJECTIONS], struct attn_layer_saved *s,
                              const struct attn_layer_weights *w, const struct attn_layer *l)
 {
     const struct attn_shape n = l->core.n;
 
-    p[QUERY] = (struct attn_projection){.B = n.B,
-                                        .T = n.Tq,
-                                        .C = l->C,
-                                        .H = n.H,
-                                        .D = n.D,
-                                        .w = w->wq,
-                                        .bias = w->bq,
-                                        .y = s->q,
-                                        .dy = s->dq};
-    p[KEY] = (struct attn_projection){.B = n.B,
-                                      .T = n.Tk,
-                                      .C = l->Cy,
-                                      .H = n.Hkv,
-                                      .D = n.D,
-                                      .w = w->wk,
-                                      .bias = w->bk,
-                                      .y = s->k,
-                                      .dy = s->dk};
-    p[VALUE] = p[KEY];
-    p[VALUE].D = n.Dv;
-    p[VALUE].w = w->wv;
-    p[VALUE].bias = w->bv;
-    p[VALUE].y = s->v;
-    p[VALUE].dy = s->dv;
+    p[ATTN_QUERY] = (struct attn_projection){.B = n.B,
+                                             .T = n.Tq,
+                                             .C = l->C,
+                                             .H = n.H,
+                                             .D = n.D,
+                                             .w = w->wq,
+                                             .bias = w->bq,
+                                             .y = s->q,
+                                             .dy = s->dq};
+    p[ATTN_KEY] = (struct attn_projection){.B = n.B,
+                                           .T = n.Tk,
+                                           .C = l->Cy,
+                                           .H = n.Hkv,
+                                           .D = n.D,
+                                           .w = w->wk,
+                                           .bias = w->bk,
+                                           .y = s->k,
+                                           .dy = s->dk};
+    p[ATTN_VALUE] = p[ATTN_KEY];
+    p[ATTN_VALUE].D = n.Dv;
+    p[ATTN_VALUE].w = w->wv;
+    p[ATTN_VALUE].bias = w->bv;
+    p[ATTN_VALUE].y = s->v;
+    p[ATTN_VALUE].dy = s->dv;
     if (l->qk_norm) {
-        p[QUERY].y = s->raw_q;
-        p[QUERY].dy = s->draw_q;
-        p[KEY].y = s->raw_k;
-        p[KEY].dy = s->draw_k;
+        p[ATTN_QUERY].y = s->raw_q;
+        p[ATTN_QUERY].dy = s->draw_q;
+        p[ATTN_KEY].y = s->raw_k;
+        p[ATTN_KEY].dy = s->draw_k;
     }
-    p[OUT] = (struct attn_projection){.B = n.B,
-                                      .T = n.Tq,
-                                      .C = n.H * n.Dv,
-                                      .H = 1,
-                                      .D = l->Co,
-                                      .x = s->o,
-                                      .w = w->wo,
-                                      .bias = w->bo};
-    for (int i = 0; i < PROJECTIONS; i++) p[i].turned = s->turned[i];
+    p[ATTN_OUT] = (struct attn_projection){.B = n.B,
+                                           .T = n.Tq,
+                                           .C = n.H * n.Dv,
+                                           .H = 1,
+                                           .D = l->Co,
+                                           .x = s->o,
+                                           .w = w->wo,
+                                           .bias = w->bo};
+    for (int i = 0; i < ATTN_PROJECTIONS; i++) p[i].turned = s->turned[i];
 }
 
 /* What W_Q and W_K read: x and y, plus the code where one is added. */
@@ -200,23 +100,23 @@ static struct sources sources_of(const struct attn_layer_saved *s, const attn_re
 {
     const attn_real *values = y ? y : x;
 
-    if (!adds_code(l)) return (struct sources){.xq = x, .yk = values, .y = values};
+    if (!attn_layer_adds_code(l)) return (struct sources){.xq = x, .yk = values, .y = values};
     return (struct sources){.xq = s->xq, .yk = apart(l, y != NULL) ? s->yk : s->xq, .y = values};
 }
 
 static void give_sources(struct attn_projection *p, const struct sources *from)
 {
-    p[QUERY].x = from->xq;
-    p[KEY].x = from->yk;
-    p[VALUE].x = from->y;
+    p[ATTN_QUERY].x = from->xq;
+    p[ATTN_KEY].x = from->yk;
+    p[ATTN_VALUE].x = from->y;
 }
 
-static void rotate(attn_real *x, const struct attn_layer *l, const attn_real *turn, int direction,
-                   int T, int heads)
+static void rotate(attn_real *x, const struct attn_layer *l, struct attn_sequences s,
+                   const attn_real *turn, int direction, int T, int heads)
 {
     const struct attn_stride stride = attn_stride_heads(T, heads, l->core.n.D);
 
-    for (int b = 0; b < l->core.n.B; b++)
+    for (int b = s.first; b < s.first + s.count; b++)
         for (int h = 0; h < heads; h++)
             l->position->rotate(x + (size_t)b * stride.batch + (size_t)h * stride.head, stride.row,
                                 turn, direction, T, l->core.n.D);
@@ -234,6 +134,68 @@ static struct attn_attention core_of(const struct attn_layer *l, const struct at
     return core;
 }
 
+/* What is done around attention is told: forward's or backward's. */
+struct pass {
+    struct attn_projection p[ATTN_PROJECTIONS];
+    struct attn_layer_saved *saved;
+    const struct attn_layer_weights *w;
+    const struct attn_layer *layer;
+    const struct attn_layer_grads *g; /* backward */
+    bool cross;
+    bool weights_along; /* dW of each group behind its dX, not of all at the end: the same bits */
+};
+
+/* Sequences that can go through all steps together. The gradients of a code and of a norm's gains
+ * are summed over all. */
+static int together(const struct attn_layer *l)
+{
+    if (attn_layer_adds_code(l) || l->qk_norm) return 0;
+    return attn_projection_together(attn_layer_longest(l->core.n));
+}
+
+static void take_sequences(struct attn_projection to[ATTN_PROJECTIONS], const struct pass *pass,
+                           struct attn_sequences s)
+{
+    for (int i = 0; i < ATTN_PROJECTIONS; i++)
+        to[i] = attn_projection_of(&pass->p[i], s.first, s.count);
+}
+
+static void before_forward(void *context, struct attn_sequences s, struct attn_threads *threads)
+{
+    const struct pass *pass = context;
+    const struct attn_layer *l = pass->layer;
+    const struct attn_shape n = l->core.n;
+    struct attn_projection p[ATTN_PROJECTIONS];
+
+    take_sequences(p, pass, s);
+    attn_project_forward(p, ATTN_OUT, threads);
+    if (l->qk_norm) attn_head_norms_forward(pass->saved, pass->w, l);
+    if (!l->position || !l->position->rotate) return;
+    rotate(pass->saved->q, l, s, pass->saved->turn_q, 1, n.Tq, n.H);
+    rotate(pass->saved->k, l, s, pass->saved->turn_k, 1, n.Tk, n.Hkv);
+}
+
+static void after_forward(void *context, struct attn_sequences s, struct attn_threads *threads)
+{
+    const struct pass *pass = context;
+
+    if (!pass->w->wo) return;
+    const struct attn_projection out = attn_projection_of(&pass->p[ATTN_OUT], s.first, s.count);
+    attn_project_forward(&out, 1, threads);
+}
+
+static void add_codes(struct attn_layer_saved *saved, const attn_real *x, const attn_real *y,
+                      const struct attn_layer_weights *w, const struct attn_layer *l)
+{
+    const struct attn_shape n = l->core.n;
+    const attn_real *code = code_of(saved, w, l);
+    const size_t first = (size_t)attn_layer_first_place(l) * (size_t)l->C;
+
+    attn_position_add_forward(saved->xq, x, code + first, n.B, (size_t)n.Tq * (size_t)l->C);
+    if (apart(l, y != NULL))
+        attn_position_add_forward(saved->yk, y ? y : x, code, n.B, (size_t)n.Tk * (size_t)l->Cy);
+}
+
 void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const attn_real *x,
                         const attn_real *y, const struct attn_layer_weights *w,
                         const struct attn_layer *layer)
@@ -241,33 +203,23 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     const struct attn_shape n = layer->core.n;
     const struct sources from = sources_of(saved, x, y, layer);
     const struct attn_attention core = core_of(layer, saved);
-    struct attn_projection p[PROJECTIONS];
+    struct pass pass = {.saved = saved, .w = w, .layer = layer};
 
     assert(y || (n.Tq == n.Tk && layer->C == layer->Cy));
     assert(layer->core.q.row == (size_t)n.D); /* attn_layer_ready was called */
     assert(w->wo || !w->bo);
     assert(w->wo || layer->Co == n.H * n.Dv);
-    if (adds_code(layer)) {
-        const attn_real *code = code_of(saved, w, layer);
-        const size_t first = (size_t)first_place(layer) * (size_t)layer->C;
-        attn_position_add_forward(saved->xq, x, code + first, n.B, (size_t)n.Tq * (size_t)layer->C);
-        if (apart(layer, y != NULL))
-            attn_position_add_forward(saved->yk, from.y, code, n.B,
-                                      (size_t)n.Tk * (size_t)layer->Cy);
-    }
-    list_projections(p, saved, w, layer);
-    give_sources(p, &from);
-    p[OUT].y = out;
-    attn_project_forward(p, OUT, core.threads);
-    if (layer->qk_norm) attn_head_norms_forward(saved, w, layer);
-    if (layer->position && layer->position->rotate) {
-        make_turns(saved, layer);
-        rotate(saved->q, layer, saved->turn_q, 1, n.Tq, n.H);
-        rotate(saved->k, layer, saved->turn_k, 1, n.Tk, n.Hkv);
-    }
-    attn_attention_forward(w->wo ? saved->o : out, &saved->core, saved->q, saved->k, saved->v,
-                           w->kind, &core);
-    if (w->wo) attn_project_forward(p + OUT, 1, core.threads);
+    if (attn_layer_adds_code(layer)) add_codes(saved, x, y, w, layer);
+    if (layer->position && layer->position->rotate) make_turns(saved, layer);
+    list_projections(pass.p, saved, w, layer);
+    give_sources(pass.p, &from);
+    pass.p[ATTN_OUT].y = out;
+    attn_attention_forward_around(w->wo ? saved->o : out, &saved->core, saved->q, saved->k,
+                                  saved->v, w->kind, &core,
+                                  &(struct attn_around){.before = before_forward,
+                                                        .after = after_forward,
+                                                        .context = &pass,
+                                                        .together = together(layer)});
 }
 
 static void clear(attn_real *a, int rows, int columns)
@@ -275,34 +227,100 @@ static void clear(attn_real *a, int rows, int columns)
     memset(a, 0, (size_t)rows * (size_t)columns * sizeof *a);
 }
 
-/* Back through Q = xq W_Q, K = yk W_K, V = y W_V into x and y. Where a code was
- * added, what W_Q and W_K send back is collected first. */
-static void backward_inputs(const struct attn_layer_grads *g, struct attn_projection *p,
-                            struct attn_layer_saved *s, bool cross, const struct attn_layer *l)
+/* Where a code was added, what W_Q and W_K send back is collected first. */
+static void backward_code(const struct pass *pass, const struct attn_projection *p,
+                          struct attn_threads *threads)
 {
+    const struct attn_layer *l = pass->layer;
+    const struct attn_layer_grads *g = pass->g;
     const struct attn_shape n = l->core.n;
     const int rows = n.B * n.Tq, keys = n.B * n.Tk, C = l->C, Cy = l->Cy;
-    attn_real *dy = cross ? g->dy : g->dx;
+    attn_real *const dcode = pass->saved->dcode;
 
-    p[VALUE].dx = dy;
-    if (!adds_code(l)) {
-        p[QUERY].dx = g->dx;
-        p[KEY].dx = dy;
-        attn_project_backward_x(p, cross ? 1 : OUT, l->core.threads);
-        if (cross) attn_project_backward_x(p + KEY, 2, l->core.threads);
-        return;
+    clear(dcode, rows, C);
+    attn_project_backward_x(p + ATTN_QUERY, 1, threads);
+    if (apart(l, pass->cross)) {
+        const size_t first = (size_t)attn_layer_first_place(l) * (size_t)C;
+        attn_position_add_backward(g->dx, g->code ? g->code + first : NULL, dcode, n.B,
+                                   (size_t)n.Tq * (size_t)C);
+        clear(dcode, keys, Cy);
     }
-    p[QUERY].dx = p[KEY].dx = s->dcode;
-    clear(s->dcode, rows, C);
-    attn_project_backward_x(p + QUERY, 1, l->core.threads);
-    if (apart(l, cross)) {
-        attn_real *const at = g->code ? g->code + (size_t)first_place(l) * (size_t)C : NULL;
-        attn_position_add_backward(g->dx, at, s->dcode, n.B, (size_t)n.Tq * (size_t)C);
-        clear(s->dcode, keys, Cy);
+    attn_project_backward_x(p + ATTN_KEY, 1, threads);
+    attn_position_add_backward(p[ATTN_VALUE].dx, g->code, dcode, n.B, (size_t)n.Tk * (size_t)Cy);
+    attn_project_backward_x(p + ATTN_VALUE, 1, threads);
+}
+
+static void before_backward(void *context, struct attn_sequences s, struct attn_threads *threads)
+{
+    const struct pass *pass = context;
+
+    if (!pass->w->wo) return;
+    const struct attn_projection out = attn_projection_of(&pass->p[ATTN_OUT], s.first, s.count);
+    clear(out.dx, out.B * out.T, out.C);
+    attn_project_backward_x(&out, 1, threads);
+}
+
+/* Back through Q = x W_Q, K = y W_K, V = y W_V into x and y. */
+static void after_backward(void *context, struct attn_sequences s, struct attn_threads *threads)
+{
+    const struct pass *pass = context;
+    const struct attn_layer *l = pass->layer;
+    const struct attn_shape n = l->core.n;
+    struct attn_projection p[ATTN_PROJECTIONS];
+
+    take_sequences(p, pass, s);
+    if (l->position && l->position->rotate) {
+        rotate(pass->saved->dq, l, s, pass->saved->turn_q, -1, n.Tq, n.H);
+        rotate(pass->saved->dk, l, s, pass->saved->turn_k, -1, n.Tk, n.Hkv);
     }
-    attn_project_backward_x(p + KEY, 1, l->core.threads);
-    attn_position_add_backward(dy, g->code, s->dcode, n.B, (size_t)n.Tk * (size_t)Cy);
-    attn_project_backward_x(p + VALUE, 1, l->core.threads);
+    if (l->qk_norm) attn_head_norms_backward(pass->g, pass->saved, pass->w, l);
+    if (attn_layer_adds_code(l)) {
+        backward_code(pass, p, threads);
+    } else {
+        attn_project_backward_x(p, pass->cross ? 1 : ATTN_OUT, threads);
+        if (pass->cross) attn_project_backward_x(p + ATTN_KEY, 2, threads);
+    }
+    if (!pass->weights_along) return;
+    for (int i = 0; i < ATTN_PROJECTIONS; i++) p[i].dbias = NULL;
+    attn_project_backward_w(p, pass->w->wo ? ATTN_PROJECTIONS : ATTN_OUT, threads);
+}
+
+static void list_gradients(struct pass *pass, const attn_real *dout)
+{
+    const struct attn_layer_grads *g = pass->g;
+    struct attn_projection *p = pass->p;
+    attn_real *const dy = pass->cross ? g->dy : g->dx, *const dcode = pass->saved->dcode;
+    const bool coded = attn_layer_adds_code(pass->layer);
+
+    p[ATTN_QUERY].dx = coded ? dcode : g->dx;
+    p[ATTN_KEY].dx = coded ? dcode : dy;
+    p[ATTN_VALUE].dx = dy;
+    p[ATTN_QUERY].dw = g->wq;
+    p[ATTN_KEY].dw = g->wk;
+    p[ATTN_VALUE].dw = g->wv;
+    p[ATTN_OUT].dw = g->wo;
+    p[ATTN_QUERY].dbias = g->bq;
+    p[ATTN_KEY].dbias = g->bk;
+    p[ATTN_VALUE].dbias = g->bv;
+    p[ATTN_OUT].dbias = g->bo;
+    p[ATTN_OUT].dy = dout;
+    p[ATTN_OUT].dx = pass->saved->d_o;
+}
+
+/* Backward goes in groups where W and dW stay near from one to the next. */
+static int together_backward(const struct attn_layer *l)
+{
+    const struct attn_shape n = l->core.n;
+    const double columns = (double)n.H * n.D + (double)n.Hkv * (n.D + n.Dv);
+
+    return columns * (l->C > l->Cy ? l->C : l->Cy) <= WEIGHTS_NEAR ? together(l) : 0;
+}
+
+/* One thread can add to dW group by group, where all sums are over the same groups. */
+static bool adds_along(const struct attn_layer *l)
+{
+    return attn_threads_count(l->core.threads) == 1 && together_backward(l) > 0 &&
+           l->core.n.Tq == l->core.n.Tk;
 }
 
 /* Each step undoes the forward step of the same name, last first:
@@ -318,36 +336,28 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                          struct attn_layer_saved *saved, const attn_real *x, const attn_real *y,
                          const struct attn_layer_weights *w, const struct attn_layer *layer)
 {
-    const struct attn_shape n = layer->core.n;
     const struct sources from = sources_of(saved, x, y, layer);
     const struct attn_attention core = core_of(layer, saved);
-    struct attn_projection p[PROJECTIONS];
+    const int projections = w->wo ? ATTN_PROJECTIONS : ATTN_OUT;
     const struct attn_attention_grads into = {saved->dq, saved->dk, saved->dv,
                                               g->kind,   g->bias,   .fresh = true};
+    struct pass pass = {.saved = saved,
+                        .w = w,
+                        .layer = layer,
+                        .g = g,
+                        .cross = y != NULL,
+                        .weights_along = adds_along(layer)};
 
-    list_projections(p, saved, w, layer);
-    give_sources(p, &from);
-    p[QUERY].dw = g->wq;
-    p[KEY].dw = g->wk;
-    p[VALUE].dw = g->wv;
-    p[OUT].dw = g->wo;
-    p[QUERY].dbias = g->bq;
-    p[KEY].dbias = g->bk;
-    p[VALUE].dbias = g->bv;
-    p[OUT].dbias = g->bo;
-    p[OUT].dy = dout;
-    p[OUT].dx = saved->d_o;
-    if (w->wo) {
-        clear(saved->d_o, n.B * n.Tq, n.H * n.Dv);
-        attn_project_backward_x(p + OUT, 1, core.threads);
-    }
-    attn_attention_backward(&into, w->wo ? saved->d_o : dout, &saved->core, saved->q, saved->k,
-                            saved->v, w->kind, &core);
-    if (layer->position && layer->position->rotate) {
-        rotate(saved->dq, layer, saved->turn_q, -1, n.Tq, n.H);
-        rotate(saved->dk, layer, saved->turn_k, -1, n.Tk, n.Hkv);
-    }
-    if (layer->qk_norm) attn_head_norms_backward(g, saved, w, layer);
-    backward_inputs(g, p, saved, y != NULL, layer);
-    attn_project_backward_w(p, w->wo ? PROJECTIONS : OUT, core.threads);
+    list_projections(pass.p, saved, w, layer);
+    give_sources(pass.p, &from);
+    list_gradients(&pass, dout);
+    attn_project_turn(pass.p, projections, core.threads);
+    attn_attention_backward_around(&into, w->wo ? saved->d_o : dout, &saved->core, saved->q,
+                                   saved->k, saved->v, w->kind, &core,
+                                   &(struct attn_around){.before = before_backward,
+                                                         .after = after_backward,
+                                                         .context = &pass,
+                                                         .together = together_backward(layer)});
+    for (int i = 0; pass.weights_along && i < ATTN_PROJECTIONS; i++) pass.p[i].dw = NULL;
+    attn_project_backward_w(pass.p, projections, core.threads);
 }

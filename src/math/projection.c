@@ -33,7 +33,7 @@ struct chunk {
 };
 
 /* Short sequences go several at a time, long ones in parts. */
-static int sequences_together(int T)
+int attn_projection_together(int T)
 {
     return T < ROWS ? ROWS / (T ? T : 1) : 1;
 }
@@ -45,14 +45,14 @@ static int parts_of(int T)
 
 static int chunks(int B, int T)
 {
-    const int together = sequences_together(T), parts = parts_of(T);
+    const int together = attn_projection_together(T), parts = parts_of(T);
 
     return (B / together + (B % together != 0)) * parts;
 }
 
 static struct chunk chunk_at(int B, int T, int index)
 {
-    const int together = sequences_together(T), parts = parts_of(T);
+    const int together = attn_projection_together(T), parts = parts_of(T);
     struct chunk c = {.b = index / parts * together, .t = index % parts * ROWS};
 
     c.sequences = B - c.b < together ? B - c.b : together;
@@ -75,6 +75,29 @@ static size_t at_x(const struct attn_projection *p, int b, int t)
 static size_t at_y(const struct attn_projection *p, int b, int h, int t)
 {
     return (((size_t)b * (size_t)p->H + (size_t)h) * (size_t)p->T + (size_t)t) * (size_t)p->D;
+}
+
+static const attn_real *part(const attn_real *a, size_t offset)
+{
+    return a ? a + offset : NULL;
+}
+
+static attn_real *part_to_write(attn_real *a, size_t offset)
+{
+    return a ? a + offset : NULL;
+}
+
+struct attn_projection attn_projection_of(const struct attn_projection *p, int first, int count)
+{
+    const size_t x = at_x(p, first, 0), y = at_y(p, first, 0, 0);
+    struct attn_projection q = *p;
+
+    q.B = count;
+    q.x = part(p->x, x);
+    q.y = part_to_write(p->y, y);
+    q.dy = part(p->dy, y);
+    q.dx = part_to_write(p->dx, x);
+    return q;
 }
 
 static void forward_rows(const struct attn_projection *p, struct chunk c)
@@ -213,15 +236,21 @@ static void backward_x_task(void *context, int index, int worker)
     }
 }
 
-void attn_project_backward_x(const struct attn_projection *p, int count,
-                             struct attn_threads *threads)
+void attn_project_turn(const struct attn_projection *p, int count, struct attn_threads *threads)
 {
     struct job j = {.p = p, .count = count};
     const bool large = (double)p->C * p->H * p->D >= TURNED_ALONE;
 
+    attn_threads_run(large ? threads : NULL, count, turn_task, &j);
+}
+
+void attn_project_backward_x(const struct attn_projection *p, int count,
+                             struct attn_threads *threads)
+{
+    struct job j = {.p = p, .count = count};
+
     assert(count <= MOST);
     if (count == 0) return;
-    attn_threads_run(large ? threads : NULL, count, turn_task, &j);
     attn_threads_run(threads, chunks(p->B, p->T), backward_x_task, &j);
 }
 
@@ -249,6 +278,21 @@ static void backward_w(const struct attn_projection *p, int c, int rows)
                                   .c_jump = (size_t)p->D,
                                   .block = p->D,
                                   .add = true});
+}
+
+static int groups_of(const struct attn_projection *p)
+{
+    const int together = attn_projection_together(p->T);
+
+    return p->B / together + (p->B % together != 0);
+}
+
+/* The sequences of group number g, which are added to dw at once. */
+static struct attn_projection group_at(const struct attn_projection *p, int g)
+{
+    const int together = attn_projection_together(p->T), first = g * together;
+
+    return attn_projection_of(p, first, p->B - first < together ? p->B - first : together);
 }
 
 /* A column is summed before it is added to dbias: a gradient added twice is then
@@ -304,13 +348,22 @@ static int w_tasks(const struct job *j)
     return tasks;
 }
 
-/* Block number `block` of the rows of p's dw, for all that add to it, in their order. */
+/* Block number `block` of the rows of p's dw, group by group, in each for all that add to it, in
+ * their order: the same sums as if each group were a call. */
 static void backward_w_block(const struct job *j, const struct attn_projection *p, int block)
 {
     const int c = block * j->w_rows, rows = p->C - c < j->w_rows ? p->C - c : j->w_rows;
+    bool more = true;
 
-    for (const struct attn_projection *next = p; next < j->p + j->count; next++)
-        if (next->dw == p->dw) backward_w(next, c, rows);
+    for (int g = 0; more; g++) {
+        more = false;
+        for (const struct attn_projection *next = p; next < j->p + j->count; next++) {
+            if (next->dw != p->dw || g >= groups_of(next)) continue;
+            const struct attn_projection group = group_at(next, g);
+            backward_w(&group, c, rows);
+            more = true;
+        }
+    }
 }
 
 /* A block of rows of one dw; the last task is all of dbias. */

@@ -33,6 +33,16 @@ struct attn_projection {
 
 size_t attn_projection_room(int C, int H, int D);
 
+/* Sequences of T rows whose products with weights are best made together, and whose sums for dw
+ * are: dw is added to once for each so many. */
+int attn_projection_together(int T);
+
+/* Of sequences first to first + count - 1 only. */
+struct attn_projection attn_projection_of(const struct attn_projection *p, int first, int count);
+
+/* Fills `turned` of all that have it and want dx: before attn_project_backward_x. */
+void attn_project_turn(const struct attn_projection *p, int count, struct attn_threads *threads);
+
 /* y of all. */
 void attn_project_forward(const struct attn_projection *p, int count, struct attn_threads *threads);
 
