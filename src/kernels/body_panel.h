@@ -128,10 +128,10 @@ static void panel_mask(attn_real *s, const attn_real *lo, const attn_real *hi, s
     const vec hidden = splat((attn_real)-INFINITY);
 
     for (int c = 0; c < columns; c += LANES) {
-        const vec first = load(lo + c), end = load(hi + c);
-        for (int r = 0; r < rows; r++) {
+        const vec first = load(lo + c), end = load(hi + c), one = splat(1);
+        vec index = {0};
+        for (int r = 0; r < rows; r++, index += one) {
             attn_real *at = s + (size_t)r * row + c;
-            const vec index = splat((attn_real)r);
             store(at, choose((index >= first) & (index < end), load(at), hidden));
         }
     }

@@ -308,23 +308,60 @@ static void multiply_small(const struct attn_gemm *first)
         n = 0;
         for (const struct attn_gemm *g = first; g; g = g->more)
             set_columns(&t[n++], g, g->b, g->c, j, g->N);
-        if (first->weights) {
-            t->weights = first->weights + j;
-            t->delta = first->delta + j;
-        }
         kernels->tile(t);
+    }
+}
+
+/* Whether it is one product of whole vectors that are read where they lie, in one run: what
+ * attention is made of. */
+static inline bool is_plain(const struct attn_gemm *g, const struct attn_kernels *kernels)
+{
+    return !g->block && !g->segment && !g->more && g->b_col == 1 &&
+           (g->N & (kernels->lanes - 1)) == 0 && g->M <= ROWS && g->K > 0 && g->K <= most_k(g) &&
+           !is_far(g, g->M) && !packs_a(g);
+}
+
+static inline void multiply_plain(const struct attn_gemm *g, const struct attn_kernels *kernels)
+{
+    struct attn_tile t = {.c_row = g->c_row,
+                          .a = g->a,
+                          .a_row = g->a_row,
+                          .a_col = g->a_col,
+                          .b_row = g->b_row,
+                          .b_next = kernels->lanes,
+                          .c_next = kernels->lanes,
+                          .segments = 1,
+                          .K = g->K,
+                          .rows = g->M,
+                          .alpha = g->alpha,
+                          .row_scale = g->row_scale,
+                          .add = g->add};
+
+    for (int j = 0; j < g->N; j += kernels->tile_cols) {
+        t.cols = g->N - j < kernels->tile_cols ? g->N - j : kernels->tile_cols;
+        t.b = g->b + j;
+        t.c = g->c + j;
+        t.weights = g->weights ? g->weights + j : NULL;
+        t.delta = g->weights ? g->delta + j : NULL;
+        kernels->tile(&t);
     }
 }
 
 void attn_gemm(const struct attn_gemm *g)
 {
+    const struct attn_kernels *kernels = attn_kernels();
+    const struct attn_gemm *first = g;
+
     if (g->M == 0 || g->N == 0) return;
-    assert(!g->weights || (!g->add && !g->more && !g->block && g->N % attn_kernels()->lanes == 0));
+    assert(!g->weights || (!g->add && !g->more && !g->block && g->N % kernels->lanes == 0));
+    if (is_plain(g, kernels)) {
+        multiply_plain(g, kernels);
+        return;
+    }
     if (is_small(g)) {
         multiply_small(g);
         return;
     }
-    const struct attn_gemm *first = g;
     for (; g; g = g->more) {
         assert(!g->block || g->N % g->block == 0);
         assert(!g->segment || g->K % g->segment == 0);
@@ -334,53 +371,5 @@ void attn_gemm(const struct attn_gemm *g)
             clear(g);
     }
     if (first->weights)
-        attn_kernels()->panel_ds(first->c, first->weights, first->delta, first->c_row, first->M,
-                                 first->N);
-}
-
-/* Row-major arrays without gaps. */
-static struct attn_gemm dense(attn_real *c, const attn_real *a, const attn_real *b, int M, int N,
-                              int K, bool add)
-{
-    return (struct attn_gemm){.M = M,
-                              .N = N,
-                              .K = K,
-                              .alpha = 1,
-                              .a = a,
-                              .a_row = (size_t)K,
-                              .a_col = 1,
-                              .b = b,
-                              .b_row = (size_t)N,
-                              .b_col = 1,
-                              .c = c,
-                              .c_row = (size_t)N,
-                              .add = add};
-}
-
-void attn_gemm_nn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
-                  bool add)
-{
-    const struct attn_gemm g = dense(c, a, b, M, N, K, add);
-
-    attn_gemm(&g);
-}
-
-void attn_gemm_nt(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
-                  bool add)
-{
-    struct attn_gemm g = dense(c, a, b, M, N, K, add);
-
-    g.b_row = 1;
-    g.b_col = (size_t)K;
-    attn_gemm(&g);
-}
-
-void attn_gemm_tn(attn_real *c, const attn_real *a, const attn_real *b, int M, int N, int K,
-                  bool add)
-{
-    struct attn_gemm g = dense(c, a, b, M, N, K, add);
-
-    g.a_row = 1;
-    g.a_col = (size_t)M;
-    attn_gemm(&g);
+        kernels->panel_ds(first->c, first->weights, first->delta, first->c_row, first->M, first->N);
 }
