@@ -28,7 +28,9 @@ static inline __attribute__((always_inline)) vec weigh(const struct attn_tile *t
 }
 
 /* Rows of a that share a pointer: with one pointer for all, their distances are more than there
- * are registers, and clang adds them up one after the other. */
+ * are registers, and clang adds them up one after the other. Each pointer has a step of its own
+ * that is read anew: if clang knows that all move alike, it keeps one step and a pointer for each
+ * row, more than there are registers again. */
 enum { GROUP = 4 };
 
 /* rows and vectors are constants at each call, so that the accumulators stay in registers. */
@@ -42,8 +44,12 @@ tile_part(const struct attn_tile *t, int first, const int rows, const int vector
     for (const struct attn_tile *u = t; u; u = u->more) {
         const attn_real *a[MOST_ROWS / GROUP + 1], *b = u->b;
         const size_t a_row = u->a_row;
+        size_t a_col[MOST_ROWS / GROUP + 1];
         UNROLLED
-        for (int i = 0; i < rows; i += GROUP) a[i / GROUP] = u->a + (size_t)(first + i) * a_row;
+        for (int i = 0; i < rows; i += GROUP) {
+            a[i / GROUP] = u->a + (size_t)(first + i) * a_row;
+            a_col[i / GROUP] = *(const volatile size_t *)&u->a_col;
+        }
         for (int s = u->segments; s > 0; s--, b += u->b_skip) {
             for (int k = u->K; k > 0; k--, b += u->b_row) {
                 vec bk[TILE_VECTORS];
@@ -56,7 +62,7 @@ tile_part(const struct attn_tile *t, int first, const int rows, const int vector
                     for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
                 }
                 UNROLLED
-                for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += u->a_col;
+                for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += a_col[i / GROUP];
             }
             UNROLLED
             for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += u->a_skip;
