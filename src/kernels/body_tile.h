@@ -28,10 +28,22 @@ static inline __attribute__((always_inline)) vec weigh(const struct attn_tile *t
 }
 
 /* Rows of a that share a pointer: with one pointer for all, their distances are more than there
- * are registers, and clang adds them up one after the other. Each pointer has a step of its own
- * that is read anew: if clang knows that all move alike, it keeps one step and a pointer for each
- * row, more than there are registers again. */
-enum { GROUP = 4 };
+ * are registers, and clang adds them up one after the other. */
+enum { GROUP = 4, MOST_GROUPS = MOST_ROWS / GROUP + 1 };
+
+/* Each pointer has a step of its own that is read anew: if clang knows that all move alike, it
+ * keeps one step and a pointer for each row, more than there are registers again. */
+static inline __attribute__((always_inline)) void point_at_rows(const attn_real *a[MOST_GROUPS],
+                                                                size_t step[MOST_GROUPS],
+                                                                const struct attn_tile *t,
+                                                                int first, const int rows)
+{
+    UNROLLED
+    for (int g = 0; g * GROUP < rows; g++) {
+        a[g] = t->a + (size_t)(first + g * GROUP) * t->a_row;
+        step[g] = *(const volatile size_t *)&t->a_col;
+    }
+}
 
 /* rows and vectors are constants at each call, so that the accumulators stay in registers. */
 static inline __attribute__((always_inline)) void
@@ -42,14 +54,10 @@ tile_part(const struct attn_tile *t, int first, const int rows, const int vector
     vec acc[MOST_ROWS][TILE_VECTORS] = {0};
 
     for (const struct attn_tile *u = t; u; u = u->more) {
-        const attn_real *a[MOST_ROWS / GROUP + 1], *b = u->b;
+        const attn_real *a[MOST_GROUPS], *b = u->b;
         const size_t a_row = u->a_row;
-        size_t a_col[MOST_ROWS / GROUP + 1];
-        UNROLLED
-        for (int i = 0; i < rows; i += GROUP) {
-            a[i / GROUP] = u->a + (size_t)(first + i) * a_row;
-            a_col[i / GROUP] = *(const volatile size_t *)&u->a_col;
-        }
+        size_t step[MOST_GROUPS];
+        point_at_rows(a, step, u, first, rows);
         for (int s = u->segments; s > 0; s--, b += u->b_skip) {
             for (int k = u->K; k > 0; k--, b += u->b_row) {
                 vec bk[TILE_VECTORS];
@@ -62,10 +70,10 @@ tile_part(const struct attn_tile *t, int first, const int rows, const int vector
                     for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
                 }
                 UNROLLED
-                for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += a_col[i / GROUP];
+                for (int g = 0; g * GROUP < rows; g++) a[g] += step[g];
             }
             UNROLLED
-            for (int i = 0; i < rows; i += GROUP) a[i / GROUP] += u->a_skip;
+            for (int g = 0; g * GROUP < rows; g++) a[g] += u->a_skip;
         }
     }
     if (t->row_scale || t->alpha != 1) {
