@@ -129,10 +129,15 @@ static void check_exp(const struct attn_kernels *k, struct panel p)
     for (size_t c = 0; c < p.vectors; c++) sum[c] = fabs(sum[c]);
     if (p.room > 1) s[1] = (attn_real)NAN;
     if (p.room) s[0] = shift[0];
+    if (p.columns > 2) { /* of a query that sees nothing */
+        shift[2] = minus_infinity;
+        for (int r = 0; r < p.rows; r++) s[(size_t)r * p.row + 2] = minus_infinity;
+    }
     const attn_real *was = copied(s, p.room), *start = copied(sum, p.vectors + 1);
     k->panel_exp2(s, sum, shift, p.row, p.rows, p.columns);
     for (int c = 0; c < p.columns; c++) {
-        const long double added = expect_powers(k, s, was, shift[c], p, c, 0, power_of_2);
+        const attn_real by = shift[c] == minus_infinity ? 0 : shift[c];
+        const long double added = expect_powers(k, s, was, by, p, c, 0, power_of_2);
         expect_column_sum(k, sum[c], (long double)start[c] + added, p, c);
     }
     expect_untouched(s, was, p);

@@ -190,9 +190,12 @@ START_TEST(some_results_are_exact)
         k->exp2_row(y, x, 1);
         ck_assert(y[0] == ldexp((attn_real)1, i));
     }
+    const attn_real m[4] = {0, 5, -infinite, 0};
+    attn_real share[4];
     x[0] = 1, x[1] = 0, x[2] = -(attn_real)0.0;
-    k->log_row(y, x, 4);
+    k->finish_softmax(share, y, m, x, 4);
     ck_assert(y[0] == 0 && y[1] == -infinite && y[2] == -infinite && y[3] == infinite);
+    ck_assert(share[0] == 1 && share[1] == 0 && share[2] == 0 && share[3] == 0);
 }
 END_TEST
 

@@ -16,7 +16,7 @@ int attn_panel_width(int Tq)
 /* Reals per column of what blocks share, and of what each has. */
 static size_t shared_room(int Dv)
 {
-    return 3 * ATTN_PANEL_KEYS + 3 + (size_t)Dv;
+    return 3 * ATTN_PANEL_KEYS + 2 + (size_t)Dv;
 }
 
 static size_t block_room(int D, int Dv)
@@ -58,7 +58,6 @@ struct attn_panels attn_panels_of(const struct attn_head *h, int n)
     p.capped = cut(&rest, ATTN_PANEL_KEYS * W);
     p.m = cut(&rest, W);
     p.l = cut(&rest, W);
-    p.share = cut(&rest, W);
     p.o = cut(&rest, W * Dv);
     rest += (size_t)n * W * block_room(h->D, h->Dv);
     p.qt = cut(&rest, D * W);

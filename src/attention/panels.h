@@ -20,7 +20,7 @@ enum { ATTN_PANEL_KEYS = 256 }; /* taken at a time where P is not kept */
 struct attn_panels {
     size_t W;
     attn_real *s, *dp, *capped; /* (256, W), shared */
-    attn_real *m, *l, *share;   /* (W), shared */
+    attn_real *m, *l;           /* (W), shared: maximum to base 2 and sum so far */
     attn_real *o;               /* (W, Dv), shared */
 
     attn_real *qt;            /* (D, W): scale log2 e times the block's queries, transposed */

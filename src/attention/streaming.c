@@ -44,11 +44,6 @@ static bool next_keys(struct attn_keys *keys, int end)
     return keys->count > 0;
 }
 
-static int in_groups(int queries)
-{
-    return (queries + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP;
-}
-
 /* E of a block: kept, or the room of one run. */
 static attn_real *panel_of(const struct attn_head *h, const struct attn_panels *p,
                            const struct attn_block *b, int key)
@@ -65,20 +60,18 @@ static void take_maximum(attn_real *s, const struct attn_panels *p, const struct
     while (attn_next_by_keys(&piece, b, keys))
         attn_kernels()->panel_max(p->m + piece.from, s + (size_t)piece.first * p->W + piece.from,
                                   p->W, piece.keys, piece.queries);
-    /* A query that has seen nothing yet: any shift gives e^-inf = 0. */
-    for (int i = 0; i < in_groups(b->queries); i++)
-        p->shift[i] = p->m[i] == (attn_real)-INFINITY ? 0 : p->m[i];
 }
 
-/* s = E, and its sums are added to l. */
-static void exponentiate(attn_real *s, attn_real *l, const struct attn_panels *p,
-                         const struct attn_block *b, struct attn_keys keys)
+/* s = E, and its sums are added to l. A query that has seen nothing yet has a shift of -inf. */
+static void exponentiate(attn_real *s, attn_real *l, const attn_real *shift,
+                         const struct attn_panels *p, const struct attn_block *b,
+                         struct attn_keys keys)
 {
     struct attn_piece piece = {0};
 
     while (attn_next_by_keys(&piece, b, keys))
         attn_kernels()->panel_exp2(s + (size_t)piece.first * p->W + piece.from, l + piece.from,
-                                   p->shift + piece.from, p->W, piece.keys, piece.queries);
+                                   shift + piece.from, p->W, piece.keys, piece.queries);
 }
 
 /* What was summed before the maximum rose from `old` shrinks with it. */
@@ -87,25 +80,19 @@ static void shrink(const struct attn_head *h, const struct attn_panels *p,
 {
     for (int i = 0; i < b->queries; i++) {
         if (old[i] == p->m[i]) continue;
-        const attn_real by = exp2(old[i] - p->shift[i]);
+        const attn_real by = exp2(old[i] - p->m[i]);
         p->l[i] *= by;
         attn_kernels()->scale(p->o + (size_t)i * (size_t)h->Dv, by, (size_t)h->Dv);
     }
 }
 
-/* What backward and the caller need of each row: m to base 2, 1 / l, m + log l. */
+/* What backward and the caller need of each row. */
 static void finish_rows(const struct attn_head *h, const struct attn_panels *p,
                         const struct attn_block *b)
 {
-    attn_real log_l[ATTN_PANEL];
-
-    attn_kernels()->log_row(log_l, p->l, (size_t)b->queries);
-    for (int i = 0; i < b->queries; i++) {
-        p->share[i] = p->l[i] == 0 ? 0 : 1 / p->l[i];
-        h->shift[b->i0 + i] = p->shift[i];
-        h->share[b->i0 + i] = p->share[i];
-        h->lse[b->i0 + i] = p->m[i] * ATTN_LN_2 + log_l[i];
-    }
+    memcpy(h->shift + b->i0, p->m, (size_t)b->queries * sizeof *p->m);
+    attn_kernels()->finish_softmax(h->share + b->i0, h->lse + b->i0, p->m, p->l,
+                                   (size_t)b->queries);
 }
 
 /* All keys of the block are one run. */
@@ -118,9 +105,9 @@ static void forward_at_once(const struct attn_head *h, const struct attn_panels 
 
     attn_panel_scores(s, h, p, b, keys);
     take_maximum(s, p, b, keys);
-    exponentiate(s, p->l, p, b, keys);
+    exponentiate(s, p->l, p->m, p, b, keys);
     finish_rows(h, p, b);
-    attn_panel_to_queries(o, s, p, v, b, keys, 1, p->share, false);
+    attn_panel_to_queries(o, s, p, v, b, keys, 1, h->share + b->i0, false);
 }
 
 static void forward_in_runs(const struct attn_head *h, const struct attn_panels *p,
@@ -138,14 +125,14 @@ static void forward_in_runs(const struct attn_head *h, const struct attn_panels 
         memcpy(old, p->m, p->W * sizeof *old);
         take_maximum(p->s, p, b, keys);
         shrink(h, p, b, old);
-        exponentiate(p->s, p->l, p, b, keys);
+        exponentiate(p->s, p->l, p->m, p, b, keys);
         attn_panel_to_queries(sum, p->s, p, v, b, keys, 1, NULL, true);
     }
     finish_rows(h, p, b);
     for (int i = 0; i < b->queries; i++)
         for (int c = 0; c < h->Dv; c++)
             o.at[(size_t)i * o.row + (size_t)c] =
-                p->share[i] * p->o[(size_t)i * sum.row + (size_t)c];
+                h->share[b->i0 + i] * p->o[(size_t)i * sum.row + (size_t)c];
 }
 
 /* Transposed, with all that multiplies the scores. */
@@ -246,7 +233,7 @@ static const attn_real *weights_again(const struct attn_head *h, const struct at
 
     if (h->kept) return panel_of(h, p, b, keys.at);
     attn_panel_scores(p->s, h, p, b, keys);
-    exponentiate(p->s, unused, p, b, keys);
+    exponentiate(p->s, unused, p->shift, p, b, keys);
     return p->s;
 }
 

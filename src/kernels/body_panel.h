@@ -59,7 +59,8 @@ static inline __attribute__((always_inline)) void exp2_down(attn_real *s, attn_r
     UNROLLED
     for (int v = 0; v < vectors; v++) {
         sum[v] = load(total + v * LANES);
-        by[v] = load(shift + v * LANES);
+        const vec at = load(shift + v * LANES);
+        by[v] = choose(at == splat((attn_real)-INFINITY), (vec){0}, at);
     }
     for (int r = 0; r < rows; r++, s += row) {
         UNROLLED

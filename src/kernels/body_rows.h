@@ -89,14 +89,26 @@ static void exp2_row(attn_real *y, const attn_real *x, size_t n)
     }
 }
 
-static void log_row(attn_real *y, const attn_real *x, size_t n)
+static inline vec inverse(vec x)
+{
+    return (vec)((ivec)(splat(1) / x) & (x != (vec){0}));
+}
+
+static void finish_softmax(attn_real *share, attn_real *lse, const attn_real *m, const attn_real *l,
+                           size_t n)
 {
     size_t i = 0;
 
-    for (; i + LANES <= n; i += LANES) store(y + i, log_vec(load(x + i)));
+    for (; i + LANES <= n; i += LANES) {
+        const vec sum = load(l + i);
+        store(share + i, inverse(sum));
+        store(lse + i, load(m + i) * ln_2 + log_vec(sum));
+    }
     if (i < n) {
-        const vec e = log_vec(load_part(x + i, n - i, 1));
-        memcpy(y + i, &e, (n - i) * sizeof *y);
+        const vec sum = load_part(l + i, n - i, 1), part = inverse(sum);
+        const vec all = load_part(m + i, n - i, 0) * ln_2 + log_vec(sum);
+        memcpy(share + i, &part, (n - i) * sizeof *share);
+        memcpy(lse + i, &all, (n - i) * sizeof *lse);
     }
 }
 

@@ -55,8 +55,12 @@ struct attn_kernels {
     /* y = exp(x - shift), y == x allowed; returns the sum of y. exp(-inf) = 0. */
     attn_real (*exp_row)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
 
-    void (*log_row)(attn_real *y, const attn_real *x, size_t n);  /* x >= 0 normal, 0, inf, NaN */
     void (*exp2_row)(attn_real *y, const attn_real *x, size_t n); /* y = 2^x, y == x allowed */
+
+    /* Of rows whose maximum is m to base 2 and whose sum of 2^(s - m) is l: share = 1 / l, 0 where
+     * l is 0; lse = m ln 2 + log l. l >= 0: normal, 0, inf or NaN. */
+    void (*finish_softmax)(attn_real *share, attn_real *lse, const attn_real *m, const attn_real *l,
+                           size_t n);
 
     /* to (columns, to_row) = alpha from (rows, from_row)^T. Rows are taken in whole
      * vectors: to has zeros behind the last. */
@@ -72,10 +76,9 @@ struct attn_kernels {
 
     /* On panels of scores, a column a query, rows `row` apart, columns in whole vectors:
      * m = max(m, down the column); s = 2^(s - shift), for a shift that is no less
-     * than s, 0 below 2^-100 (double: 2^-960), sum += down the column; dp = p (dp - delta),
-     * and 0 where p is 0, whatever dp is there; x = exp(x - shift), others = their sum without
-     * one of those that are 1; s = -inf in column c where not lo[c] <= row <
-     * hi[c]. */
+     * than s, 0 below 2^-100 (double: 2^-960) and where both are -inf, sum += down the column; dp =
+     * p (dp - delta), and 0 where p is 0, whatever dp is there; x = exp(x - shift), others = their
+     * sum without one of those that are 1; s = -inf in column c where not lo[c] <= row < hi[c]. */
     void (*panel_max)(attn_real *m, const attn_real *s, size_t row, int rows, int columns);
     void (*panel_exp2)(attn_real *s, attn_real *sum, const attn_real *shift, size_t row, int rows,
                        int columns);
