@@ -303,52 +303,6 @@ START_TEST(blocks_segments_and_sums_of_products)
 }
 END_TEST
 
-/* Each third weight is 0, and all of the middle row, where the product is NaN. */
-static void expect_weighted(int M, int vectors, int K)
-{
-    const struct attn_kernels *k = attn_kernels();
-    const size_t N = (size_t)vectors * (size_t)k->lanes, row = N + 3;
-    attn_real *a = matrix((size_t)M * (size_t)K, 51), *b = matrix((size_t)K * N, 52);
-    attn_real *weights = matrix((size_t)M * row, 53), *delta = matrix(N, 54);
-    attn_real *got = matrix((size_t)M * row, 55), *want = matrix((size_t)M * row, 55);
-    struct attn_gemm g = {.M = M, .N = (int)N, .K = K, .alpha = 1, .a = a, .a_row = (size_t)K};
-
-    for (size_t i = 0; i < (size_t)M * row; i++)
-        if (i % 3 == 0 || i / row == (size_t)M / 2) weights[i] = 0;
-    a[(size_t)(M / 2) * (size_t)K] = (attn_real)NAN;
-    g.a_col = g.b_col = 1;
-    g.b = b;
-    g.b_row = N;
-    g.c = want;
-    g.c_row = row;
-    attn_gemm(&g);
-    k->panel_ds(want, weights, delta, row, M, (int)N);
-    g.c = got;
-    g.weights = weights;
-    g.delta = delta;
-    attn_gemm(&g);
-    expect_same(got, want, (size_t)M * row, "weighted product");
-    expect_zero(got + (size_t)(M / 2) * row, N, "where weights are 0");
-    free(a);
-    free(b);
-    free(weights);
-    free(delta);
-    free(got);
-    free(want);
-}
-
-START_TEST(weights_are_for_the_whole_sum)
-{
-    static const int depth[] = {1, 16, 64, 300};
-
-    if (!choose_instruction_set(_i)) return;
-    for (int n = 0; n < 4; n++)
-        for (int vectors = 1; vectors <= 5; vectors++)
-            for (int M = 1; M <= 39; M += M < 4 ? 1 : 7) expect_weighted(M, vectors, depth[n]);
-    expect_weighted(300, 2, 16);
-}
-END_TEST
-
 START_TEST(a_wrong_product_is_seen)
 {
     attn_real a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, c[] = {19, 22, 43, 50};
@@ -389,6 +343,5 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "three products", the_three_products_are_their_strides, sets * 2);
     add_loop_test(suite, "rows", rows_do_not_know_of_each_other, sets);
     add_loop_test(suite, "pieces", blocks_segments_and_sums_of_products, sets);
-    add_loop_test(suite, "weights", weights_are_for_the_whole_sum, sets);
     add_test(suite, "wrong product", a_wrong_product_is_seen);
 }

@@ -87,7 +87,7 @@ static void list_projections(struct attn_projection p[ATTN_PROJECTIONS], struct 
                                            .x = s->o,
                                            .w = w->wo,
                                            .bias = w->bo};
-    for (int i = 0; i < ATTN_PROJECTIONS; i++) p[i].turned = s->turned[i];
+    for (int i = 0; i < ATTN_PROJECTIONS; i++) p[i].room = s->weights[i];
 }
 
 /* What W_Q and W_K read: x and y, plus the code where one is added. */
@@ -214,6 +214,7 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     list_projections(pass.p, saved, w, layer);
     give_sources(pass.p, &from);
     pass.p[ATTN_OUT].y = out;
+    attn_project_pack(pass.p, w->wo ? ATTN_PROJECTIONS : ATTN_OUT, core.threads);
     attn_attention_forward_around(w->wo ? saved->o : out, &saved->core, saved->q, saved->k,
                                   saved->v, w->kind, &core,
                                   &(struct attn_around){.before = before_forward,

@@ -98,10 +98,10 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
         s.turn_k = take(arena, 1, n.Tk, n.D);
     }
     if (l->qk_norm) attn_head_norms_take(&s, arena, l);
-    s.turned[ATTN_QUERY] = attn_arena_reals(arena, attn_projection_room(l->C, n.H, n.D));
-    s.turned[ATTN_KEY] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.D));
-    s.turned[ATTN_VALUE] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.Dv));
-    s.turned[ATTN_OUT] = attn_arena_reals(arena, attn_projection_room(out, 1, l->Co));
+    s.weights[ATTN_QUERY] = attn_arena_reals(arena, attn_projection_room(l->C, n.H, n.D));
+    s.weights[ATTN_KEY] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.D));
+    s.weights[ATTN_VALUE] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.Dv));
+    s.weights[ATTN_OUT] = attn_arena_reals(arena, attn_projection_room(out, 1, l->Co));
     s.slopes = attn_arena_reals(arena, (size_t)n.H);
     s.core = attn_saved_take(arena, &l->core);
     return s;

@@ -141,6 +141,9 @@ static struct attn_tile tile_of(const struct attn_gemm *g, struct run r, int i, 
 /* Where column j lies in a row of b, and of c. */
 static size_t b_at(const struct attn_gemm *g, int j)
 {
+    const int wide = attn_kernels()->tile_cols;
+
+    if (g->strips) return (size_t)(j / wide) * g->b_jump + (size_t)(j % wide);
     if (!g->block) return (size_t)j * g->b_col;
     return (size_t)(j / g->block) * g->b_jump + (size_t)(j % g->block) * g->b_col;
 }
@@ -316,7 +319,7 @@ static void multiply_small(const struct attn_gemm *first)
  * attention is made of. */
 static inline bool is_plain(const struct attn_gemm *g, const struct attn_kernels *kernels)
 {
-    return !g->block && !g->segment && !g->more && g->b_col == 1 &&
+    return !g->block && !g->segment && !g->strips && !g->more && g->b_col == 1 &&
            (g->N & (kernels->lanes - 1)) == 0 && g->M <= ROWS && g->K > 0 && g->K <= most_k(g) &&
            !is_far(g, g->M) && !packs_a(g);
 }
@@ -363,6 +366,7 @@ void attn_gemm(const struct attn_gemm *g)
         return;
     }
     for (; g; g = g->more) {
+        assert(!g->strips || goes_across(g, g->M));
         assert(!g->block || g->N % g->block == 0);
         assert(!g->segment || g->K % g->segment == 0);
         if (g->K > 0)

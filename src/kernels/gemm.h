@@ -32,6 +32,8 @@ struct attn_gemm {
     size_t c_row;
     int block, segment; /* 0: all of N, all of K */
     size_t b_jump, c_jump, a_step, b_step;
+    bool strips; /* b lies in strips of tile_cols columns (kernels.h), b_jump apart; b_row, b_col
+                    and b_step are those within a strip. N is whole strips, block whole vectors */
     bool add;
     const attn_real *weights, *delta; /* as c lies, (N) whole vectors: at the end C becomes
                                          weights (C - delta), 0 where they are; NULL: no */

@@ -16,6 +16,8 @@
 #ifndef ATTN_SRC_PROJECTION_H
 #define ATTN_SRC_PROJECTION_H
 
+#include <stdbool.h>
+
 #include "attn/memory.h"
 
 struct attn_threads; /* attn/threads.h */
@@ -28,8 +30,21 @@ struct attn_projection {
     /* Backward: NULL where not wanted; all are added to. */
     const attn_real *dy;
     attn_real *dx, *dw, *dbias;
-    attn_real *turned; /* room for w^T, attn_projection_room reals; NULL: somewhat slower */
+    attn_real *room; /* for w as the products read it, attn_projection_room reals; NULL: somewhat
+                        slower */
+    bool ready;      /* it is there: attn_project_pack or attn_project_turn was called */
 };
+
+/* Where row t of sequence b of x lies, and of head h of y. */
+static inline size_t attn_projection_at_x(const struct attn_projection *p, int b, int t)
+{
+    return ((size_t)b * (size_t)p->T + (size_t)t) * (size_t)p->C;
+}
+
+static inline size_t attn_projection_at_y(const struct attn_projection *p, int b, int h, int t)
+{
+    return (((size_t)b * (size_t)p->H + (size_t)h) * (size_t)p->T + (size_t)t) * (size_t)p->D;
+}
 
 size_t attn_projection_room(int C, int H, int D);
 
@@ -40,8 +55,10 @@ int attn_projection_together(int T);
 /* Of sequences first to first + count - 1 only. */
 struct attn_projection attn_projection_of(const struct attn_projection *p, int first, int count);
 
-/* Fills `turned` of all that have it and want dx: before attn_project_backward_x. */
-void attn_project_turn(const struct attn_projection *p, int count, struct attn_threads *threads);
+/* Makes w ready for attn_project_forward, or for attn_project_backward_x, where there is room and
+ * it is worth it. */
+void attn_project_pack(struct attn_projection *p, int count, struct attn_threads *threads);
+void attn_project_turn(struct attn_projection *p, int count, struct attn_threads *threads);
 
 /* y of all. */
 void attn_project_forward(const struct attn_projection *p, int count, struct attn_threads *threads);
