@@ -227,6 +227,32 @@ START_TEST(unwanted_gradients_change_nothing)
 }
 END_TEST
 
+/* What dx and dy held is not read: they become what is else added to zeros. */
+START_TEST(fresh_gradients_are_overwritten)
+{
+    struct layer_options o;
+    const struct attn_layer layer = numbered(_i, &o);
+    attn_real *added[TENSORS];
+    struct layer_trial t;
+
+    layer_trial_make(&t, &layer, o, 0, 5);
+    run_both(&t);
+    for (int i = 0; i < TENSORS; i++) added[i] = copy(t.grad[i], t.count[i]);
+    layer_trial_clear(&t);
+    t.options.fresh = true;
+    for (int i = X; i <= Y; i++)
+        for (size_t j = 0; j < t.count[i]; j++) t.grad[i][j] = (attn_real)NAN;
+    layer_trial_backward(&t);
+    for (int i = 0; i < TENSORS; i++) {
+        for (size_t j = 0; j < t.count[i]; j++)
+            expect(t.grad[i][j] == added[i][j], "d%s %zu: %g, not %g", tensor_name[i], j,
+                   (double)t.grad[i][j], (double)added[i][j]);
+        free(added[i]);
+    }
+    layer_trial_free(&t);
+}
+END_TEST
+
 START_TEST(nothing_is_allocated_on_the_way)
 {
     struct layer_options o;
@@ -318,6 +344,7 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "batch", a_batch_equals_its_sequences, numbers());
     add_loop_test(suite, "room", room_for_more_changes_nothing, numbers());
     add_loop_test(suite, "unwanted", unwanted_gradients_change_nothing, numbers());
+    add_loop_test(suite, "fresh", fresh_gradients_are_overwritten, numbers());
     add_loop_test(suite, "allocation", nothing_is_allocated_on_the_way, numbers());
     add_loop_test(suite, "empty", no_sequence_and_no_token_are_fine, numbers());
     add_test(suite, "refused", what_does_not_fit_is_refused);

@@ -137,6 +137,7 @@ struct attn_layer_grads layer_trial_grads(const struct layer_trial *t)
                                      .gk = g[GK],
                                      .dx = g[X],
                                      .dy = g[Y],
+                                     .fresh = t->options.fresh,
                                      .bias = t->count[BIAS] ? g[BIAS] : NULL};
 }
 

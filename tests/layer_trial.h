@@ -13,6 +13,7 @@ extern const char *const tensor_name[TENSORS];
 
 struct layer_options {
     bool cross, biases, output, tied;
+    bool fresh; /* backward overwrites dx and dy */
 };
 
 /* value[t] is NULL, and count[t] 0, for what the layer does not have. */

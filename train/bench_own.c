@@ -63,13 +63,15 @@ static void step(void *state, double seconds[2])
     const struct bench_view *v = &o->v;
     const struct attn_layer_weights w = {
         .wq = v->w, .wk = v->w + v->square, .wv = v->w + 2 * v->square};
-    const struct attn_layer_grads g = {
-        .wq = v->dw, .wk = v->dw + v->square, .wv = v->dw + 2 * v->square, .dx = v->dx};
+    const struct attn_layer_grads g = {.wq = v->dw,
+                                       .wk = v->dw + v->square,
+                                       .wv = v->dw + 2 * v->square,
+                                       .dx = v->dx,
+                                       .fresh = true};
     const double start = bench_now();
 
     attn_layer_forward(v->out, &o->saved, v->x, NULL, &w, &o->layer);
     const double middle = bench_now();
-    memset(v->dx, 0, v->rows * v->width * sizeof *v->dx);
     memset(v->dw, 0, 3 * v->square * sizeof *v->dw);
     attn_layer_backward(&g, v->dout, &o->saved, v->x, NULL, &w, &o->layer);
     seconds[0] = middle - start;

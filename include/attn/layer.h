@@ -53,6 +53,7 @@ struct attn_layer_weights {
 struct attn_layer_grads { /* NULL: not wanted */
     attn_real *wq, *wk, *wv, *wo, *bq, *bk, *bv, *bo, *kind, *code, *gq, *gk;
     attn_real *dx, *dy; /* for self-attention everything goes to dx */
+    bool fresh;         /* dx and dy hold nothing yet: they are overwritten, not added to */
     attn_real *bias;    /* as mask.bias */
 };
 

@@ -235,16 +235,16 @@ static void backward_code(const struct pass *pass, const struct attn_projection 
     const struct attn_layer *l = pass->layer;
     const struct attn_layer_grads *g = pass->g;
     const struct attn_shape n = l->core.n;
-    const int rows = n.B * n.Tq, keys = n.B * n.Tk, C = l->C, Cy = l->Cy;
+    const int C = l->C, Cy = l->Cy;
     attn_real *const dcode = pass->saved->dcode;
 
-    clear(dcode, rows, C);
+    if (g->fresh && g->dx) clear(g->dx, n.B * n.Tq, C);
+    if (g->fresh && g->dy && pass->cross) clear(g->dy, n.B * n.Tk, Cy);
     attn_project_backward_x(p + ATTN_QUERY, 1, threads);
     if (apart(l, pass->cross)) {
         const size_t first = (size_t)attn_layer_first_place(l) * (size_t)C;
         attn_position_add_backward(g->dx, g->code ? g->code + first : NULL, dcode, n.B,
                                    (size_t)n.Tq * (size_t)C);
-        clear(dcode, keys, Cy);
     }
     attn_project_backward_x(p + ATTN_KEY, 1, threads);
     attn_position_add_backward(p[ATTN_VALUE].dx, g->code, dcode, n.B, (size_t)n.Tk * (size_t)Cy);
@@ -257,7 +257,6 @@ static void before_backward(void *context, struct attn_sequences s, struct attn_
 
     if (!pass->w->wo) return;
     const struct attn_projection out = attn_projection_of(&pass->p[ATTN_OUT], s.first, s.count);
-    clear(out.dx, out.B * out.T, out.C);
     attn_project_backward_x(&out, 1, threads);
 }
 
@@ -296,6 +295,8 @@ static void list_gradients(struct pass *pass, const attn_real *dout)
     p[ATTN_QUERY].dx = coded ? dcode : g->dx;
     p[ATTN_KEY].dx = coded ? dcode : dy;
     p[ATTN_VALUE].dx = dy;
+    p[ATTN_QUERY].fresh = coded || g->fresh;
+    p[ATTN_KEY].fresh = coded ? apart(pass->layer, pass->cross) : pass->cross && g->fresh;
     p[ATTN_QUERY].dw = g->wq;
     p[ATTN_KEY].dw = g->wk;
     p[ATTN_VALUE].dw = g->wv;
@@ -306,6 +307,7 @@ static void list_gradients(struct pass *pass, const attn_real *dout)
     p[ATTN_OUT].dbias = g->bo;
     p[ATTN_OUT].dy = dout;
     p[ATTN_OUT].dx = pass->saved->d_o;
+    p[ATTN_OUT].fresh = true;
 }
 
 /* Backward goes in groups where W and dW stay near from one to the next. */

@@ -142,7 +142,7 @@ static struct attn_gemm backward_of(const struct attn_projection *p, struct chun
                           .segment = p->D,
                           .c = p->dx + attn_projection_at_x(p, c.b, c.t),
                           .c_row = (size_t)p->C,
-                          .add = true};
+                          .add = !p->fresh};
 
     if (p->ready) {
         g.b_row = strips ? wide : padded(p->C);
@@ -251,7 +251,10 @@ static void list_products(struct attn_gemm g[MOST], const struct job *j,
     for (const struct attn_projection *next = p; next < j->p + j->count; next++) {
         if (next->dx != p->dx) continue;
         g[n] = backward_of(next, c);
-        if (n > 0) g[n - 1].more = &g[n];
+        if (n > 0) {
+            g[n].add = true;
+            g[n - 1].more = &g[n];
+        }
         n++;
     }
 }

@@ -27,9 +27,10 @@ struct attn_projection {
     const attn_real *x, *w, *bias; /* bias may be NULL */
     attn_real *y;
 
-    /* Backward: NULL where not wanted; all are added to. */
+    /* Backward: NULL where not wanted; all are added to, but for a fresh dx. */
     const attn_real *dy;
     attn_real *dx, *dw, *dbias;
+    bool fresh; /* dx holds nothing yet: of those with one dx in a call the first overwrites it */
     attn_real *room; /* for w as the products read it, attn_projection_room reals; NULL: somewhat
                         slower */
     bool ready;      /* it is there: attn_project_pack or attn_project_turn was called */
