@@ -166,14 +166,15 @@ START_TEST(sequences_in_groups)
 {
     static const int T[] = {16, 48, 100, 300};
     const int Tq = T[_i % 4], H = _i & 4 ? 3 : 1, Tk = _i & 8 ? Tq + 9 : Tq;
-    const struct attn_layer layer = {.C = 33,
-                                     .Cy = 33,
-                                     .Co = 8 * H,
-                                     .position = attn_position_find("rope"),
-                                     .core = {.n = {600 / Tq + 1, H, 1, Tq, Tk, 8, 8},
-                                              .kind = attn_kind_find("dot"),
-                                              .no_weights = true,
-                                              .mask = {.causal = true}}};
+    const struct attn_layer layer = {
+        .C = 33,
+        .Cy = 33,
+        .Co = 8 * H,
+        .position = attn_position_find("rope"),
+        .core = {.n = {(_i & 1 ? 2600 : 600) / Tq + 1, H, 1, Tq, Tk, 8, 8},
+                 .kind = attn_kind_find("dot"),
+                 .no_weights = true,
+                 .mask = {.causal = true}}};
 
     expect_any_number(&layer, (struct layer_options){.cross = _i & 8,
                                                      .biases = true,

@@ -11,13 +11,24 @@ struct attn_sequences {
     int first, count;
 };
 
+/* A batch in groups, which go through all steps together, and slices of neighbouring groups, which
+ * are tasks for threads and are done group by group. slices = 0: only all at once. */
+struct attn_groups {
+    int B, together; /* sequences, in all and in a group */
+    int count, slices;
+};
+
+struct attn_groups attn_groups_of(int B, int together, int most_slices); /* together 0: none */
+struct attn_sequences attn_group_at(const struct attn_groups *g, int group);
+int attn_slice_start(const struct attn_groups *g, int slice); /* its first group */
+
 struct attn_around {
     /* Each is called for all sequences at once, with the threads of the call, or for a group of
      * them, by one of these threads, with NULL. */
     void (*before)(void *context, struct attn_sequences s, struct attn_threads *threads);
     void (*after)(void *context, struct attn_sequences s, struct attn_threads *threads);
     void *context;
-    int together; /* sequences in a group; 0: only all at once */
+    struct attn_groups groups;
 };
 
 /* As the functions without `around`, and to the same bits. */

@@ -1,7 +1,7 @@
 /* From arrays of all heads to one head after the other.
  *
- * Work is cut into tasks that threads take in one order: by groups of sequences where something
- * is to be done before and after them and there are enough of them, else
+ * Work is cut into tasks that threads take in one order: by slices of the batch where something
+ * is to be done before and after attention and there are enough of them, else
  * forward by head, and long heads in parts of some blocks of queries; backward
  * by key head, since all its query heads add to one dk and dv. Parts of backward
  * add to them in a fixed order too: a part touches a key when the part before it
@@ -90,36 +90,52 @@ static void forward_task(void *context, int index, int worker)
         forward_head(c, &room, i, parts - 1 - index % parts);
 }
 
-static struct attn_sequences group_at(const struct attn_call *c, int index)
+struct attn_groups attn_groups_of(int B, int together, int most_slices)
 {
-    const int together = c->around->together, first = index * together, rest = c->a->n.B - first;
+    struct attn_groups g = {.B = B, .together = together};
 
-    return (struct attn_sequences){first, rest < together ? rest : together};
+    if (!together) return g;
+    g.count = B / together + (B % together != 0);
+    g.slices = g.count < most_slices ? g.count : most_slices;
+    return g;
 }
 
-static void forward_group(void *context, int index, int worker)
+struct attn_sequences attn_group_at(const struct attn_groups *g, int group)
+{
+    const int first = group * g->together, rest = g->B - first;
+
+    return (struct attn_sequences){first, rest < g->together ? rest : g->together};
+}
+
+int attn_slice_start(const struct attn_groups *g, int slice)
+{
+    return (int)((long long)g->count * slice / g->slices);
+}
+
+static void forward_slice(void *context, int index, int worker)
 {
     const struct attn_call *c = context;
+    const struct attn_around *around = c->around;
     const struct attn_room room = room_of(c, worker);
-    const struct attn_sequences s = group_at(c, index);
-    const int H = c->a->n.H;
+    const int end = attn_slice_start(&around->groups, index + 1), H = c->a->n.H;
 
-    c->around->before(c->around->context, s, NULL);
-    for (int i = s.first * H; i < (s.first + s.count) * H; i++)
-        for (int p = c->cut.parts - 1; p >= 0; p--) forward_head(c, &room, i, p);
-    c->around->after(c->around->context, s, NULL);
+    for (int g = attn_slice_start(&around->groups, index); g < end; g++) {
+        const struct attn_sequences s = attn_group_at(&around->groups, g);
+        around->before(around->context, s, NULL);
+        for (int i = s.first * H; i < (s.first + s.count) * H; i++)
+            for (int p = c->cut.parts - 1; p >= 0; p--) forward_head(c, &room, i, p);
+        around->after(around->context, s, NULL);
+    }
 }
 
-/* How many groups are the tasks; 0: heads are, since threads would have to wait for the last
- * groups for more than a twentieth of the time. */
-static int groups_of(const struct attn_call *c)
+/* Whether slices are the tasks; else heads are, since threads would have to wait for the last
+ * slices for more than a twentieth of the time. */
+static bool go_by_slices(const struct attn_call *c)
 {
-    const int together = c->around->together, threads = attn_threads_count(c->a->threads);
+    const int slices = c->around->groups.slices, threads = attn_threads_count(c->a->threads);
+    const int rounds = slices / threads + (slices % threads != 0);
 
-    if (!together) return 0;
-    const int groups = c->a->n.B / together + (c->a->n.B % together != 0);
-    const int rounds = groups / threads + (groups % threads != 0);
-    return (double)rounds * threads <= 1.05 * groups ? groups : 0;
+    return slices > 0 && (double)rounds * threads <= 1.05 * slices;
 }
 
 /* All at once, by the threads of the call. */
@@ -196,9 +212,8 @@ void attn_attention_forward_around(attn_real *o, struct attn_saved *saved, const
     if (a->n.B == 0) return;
     make_tables(&c);
     c.around = around;
-    const int groups = groups_of(&c);
-    if (groups) {
-        attn_threads_run(a->threads, groups, forward_group, &c);
+    if (go_by_slices(&c)) {
+        attn_threads_run(a->threads, around->groups.slices, forward_slice, &c);
         return;
     }
     run_around(around->before, &c);
@@ -269,18 +284,21 @@ static void backward_task(void *context, int index, int worker)
 }
 
 /* The parts of a head in the order in which they add to its keys. */
-static void backward_group(void *context, int index, int worker)
+static void backward_slice(void *context, int index, int worker)
 {
     const struct attn_call *c = context;
+    const struct attn_around *around = c->around;
     const struct attn_room room = room_of(c, worker);
-    const struct attn_sequences s = group_at(c, index);
-    const int Hkv = c->a->n.Hkv;
+    const int end = attn_slice_start(&around->groups, index + 1), Hkv = c->a->n.Hkv;
 
-    c->around->before(c->around->context, s, NULL);
-    for (int i = s.first * Hkv; i < (s.first + s.count) * Hkv; i++)
-        for (int m = 0; m < c->members; m++)
-            for (int p = c->cut.parts - 1; p >= 0; p--) backward_head(c, &room, i, m, p);
-    c->around->after(c->around->context, s, NULL);
+    for (int g = attn_slice_start(&around->groups, index); g < end; g++) {
+        const struct attn_sequences s = attn_group_at(&around->groups, g);
+        around->before(around->context, s, NULL);
+        for (int i = s.first * Hkv; i < (s.first + s.count) * Hkv; i++)
+            for (int m = 0; m < c->members; m++)
+                for (int p = c->cut.parts - 1; p >= 0; p--) backward_head(c, &room, i, m, p);
+        around->after(around->context, s, NULL);
+    }
 }
 
 /* Whether different tasks would add to the same numbers in no order. */
@@ -310,10 +328,9 @@ void attn_attention_backward_around(const struct attn_attention_grads *g, const 
     c.g = g;
     c.around = around;
     struct attn_threads *const threads = is_shared(&c) ? NULL : a->threads;
-    const int groups = threads == a->threads ? groups_of(&c) : 0;
     if (c.cut.parts > 1) memset(saved->progress, 0, (size_t)tasks * sizeof *saved->progress);
-    if (groups) {
-        attn_threads_run(threads, groups, backward_group, &c);
+    if (threads == a->threads && go_by_slices(&c)) {
+        attn_threads_run(threads, around->groups.slices, backward_slice, &c);
         return;
     }
     run_around(around->before, &c);

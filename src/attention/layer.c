@@ -1,15 +1,15 @@
 #include "attn/layer.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "attn/threads.h"
 #include "around.h"
 #include "head_norm.h"
 #include "layer_room.h"
+#include "layer_weights.h"
 #include "math/projection.h"
-
-enum { WEIGHTS_NEAR = 1 << 16 }; /* numbers */
 
 /* Whether x + code is not the same for queries and keys. */
 static bool apart(const struct attn_layer *l, bool cross)
@@ -142,11 +142,12 @@ struct pass {
     const struct attn_layer *layer;
     const struct attn_layer_grads *g; /* backward */
     bool cross;
-    bool weights_along; /* dW of each group behind its dX, not of all at the end: the same bits */
+    struct attn_groups groups;
+    bool by_slices; /* dW: of each group behind its dX, not of all at the end */
 };
 
-/* Sequences that can go through all steps together. The gradients of a code and of a norm's gains
- * are summed over all. */
+/* Sequences that can go through all steps together; 0: only all. The gradients of a code and of a
+ * norm's gains are summed over all. */
 static int together(const struct attn_layer *l)
 {
     if (attn_layer_adds_code(l) || l->qk_norm) return 0;
@@ -215,12 +216,12 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
     give_sources(pass.p, &from);
     pass.p[ATTN_OUT].y = out;
     attn_project_pack(pass.p, w->wo ? ATTN_PROJECTIONS : ATTN_OUT, core.threads);
-    attn_attention_forward_around(w->wo ? saved->o : out, &saved->core, saved->q, saved->k,
-                                  saved->v, w->kind, &core,
-                                  &(struct attn_around){.before = before_forward,
-                                                        .after = after_forward,
-                                                        .context = &pass,
-                                                        .together = together(layer)});
+    attn_attention_forward_around(
+        w->wo ? saved->o : out, &saved->core, saved->q, saved->k, saved->v, w->kind, &core,
+        &(struct attn_around){.before = before_forward,
+                              .after = after_forward,
+                              .context = &pass,
+                              .groups = attn_groups_of(n.B, together(layer), INT_MAX)});
 }
 
 static void clear(attn_real *a, int rows, int columns)
@@ -280,9 +281,8 @@ static void after_backward(void *context, struct attn_sequences s, struct attn_t
         attn_project_backward_x(p, pass->cross ? 1 : ATTN_OUT, threads);
         if (pass->cross) attn_project_backward_x(p + ATTN_KEY, 2, threads);
     }
-    if (!pass->weights_along) return;
-    for (int i = 0; i < ATTN_PROJECTIONS; i++) p[i].dbias = NULL;
-    attn_project_backward_w(p, pass->w->wo ? ATTN_PROJECTIONS : ATTN_OUT, threads);
+    if (pass->by_slices)
+        attn_layer_add_slices(pass->p, pass->saved->slices, &pass->groups, s, threads);
 }
 
 static void list_gradients(struct pass *pass, const attn_real *dout)
@@ -300,30 +300,16 @@ static void list_gradients(struct pass *pass, const attn_real *dout)
     p[ATTN_QUERY].dw = g->wq;
     p[ATTN_KEY].dw = g->wk;
     p[ATTN_VALUE].dw = g->wv;
-    p[ATTN_OUT].dw = g->wo;
     p[ATTN_QUERY].dbias = g->bq;
     p[ATTN_KEY].dbias = g->bk;
     p[ATTN_VALUE].dbias = g->bv;
+    for (int i = 0; i < ATTN_PROJECTIONS; i++) p[i].together = pass->groups.together;
+    if (!pass->w->wo) return;
+    p[ATTN_OUT].dw = g->wo;
     p[ATTN_OUT].dbias = g->bo;
     p[ATTN_OUT].dy = dout;
     p[ATTN_OUT].dx = pass->saved->d_o;
     p[ATTN_OUT].fresh = true;
-}
-
-/* Backward goes in groups where W and dW stay near from one to the next. */
-static int together_backward(const struct attn_layer *l)
-{
-    const struct attn_shape n = l->core.n;
-    const double columns = (double)n.H * n.D + (double)n.Hkv * (n.D + n.Dv);
-
-    return columns * (l->C > l->Cy ? l->C : l->Cy) <= WEIGHTS_NEAR ? together(l) : 0;
-}
-
-/* One thread can add to dW group by group, where all sums are over the same groups. */
-static bool adds_along(const struct attn_layer *l)
-{
-    return attn_threads_count(l->core.threads) == 1 && together_backward(l) > 0 &&
-           l->core.n.Tq == l->core.n.Tk;
 }
 
 /* Each step undoes the forward step of the same name, last first:
@@ -341,7 +327,6 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
 {
     const struct sources from = sources_of(saved, x, y, layer);
     const struct attn_attention core = core_of(layer, saved);
-    const int projections = w->wo ? ATTN_PROJECTIONS : ATTN_OUT;
     const struct attn_attention_grads into = {saved->dq, saved->dk, saved->dv,
                                               g->kind,   g->bias,   .fresh = true};
     struct pass pass = {.saved = saved,
@@ -349,18 +334,20 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                         .layer = layer,
                         .g = g,
                         .cross = y != NULL,
-                        .weights_along = adds_along(layer)};
+                        .groups = attn_layer_slices(layer, together(layer))};
 
+    pass.by_slices = pass.groups.slices > 0 && attn_layer_sums_slices(layer);
     list_projections(pass.p, saved, w, layer);
     give_sources(pass.p, &from);
     list_gradients(&pass, dout);
-    attn_project_turn(pass.p, projections, core.threads);
+    attn_project_turn(pass.p, ATTN_PROJECTIONS, core.threads);
     attn_attention_backward_around(&into, w->wo ? saved->d_o : dout, &saved->core, saved->q,
                                    saved->k, saved->v, w->kind, &core,
                                    &(struct attn_around){.before = before_backward,
                                                          .after = after_backward,
                                                          .context = &pass,
-                                                         .together = together_backward(layer)});
-    for (int i = 0; pass.weights_along && i < ATTN_PROJECTIONS; i++) pass.p[i].dw = NULL;
-    attn_project_backward_w(pass.p, projections, core.threads);
+                                                         .groups = pass.groups});
+    if (pass.by_slices) attn_layer_sum_slices(pass.p, saved->slices, &pass.groups);
+    for (int i = 0; pass.by_slices && i < ATTN_PROJECTIONS; i++) pass.p[i].dw = NULL;
+    attn_project_backward_w(pass.p, ATTN_PROJECTIONS, core.threads);
 }

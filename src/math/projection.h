@@ -30,7 +30,8 @@ struct attn_projection {
     /* Backward: NULL where not wanted; all are added to, but for a fresh dx. */
     const attn_real *dy;
     attn_real *dx, *dw, *dbias;
-    bool fresh; /* dx holds nothing yet: of those with one dx in a call the first overwrites it */
+    int together; /* sequences that are summed before dw is added to; 0: as many as are best */
+    bool fresh;   /* dx holds nothing yet: of those with one dx in a call the first overwrites it */
     attn_real *room; /* for w as the products read it, attn_projection_room reals; NULL: somewhat
                         slower */
     bool ready;      /* it is there: attn_project_pack or attn_project_turn was called */
@@ -49,8 +50,7 @@ static inline size_t attn_projection_at_y(const struct attn_projection *p, int b
 
 size_t attn_projection_room(int C, int H, int D);
 
-/* Sequences of T rows whose products with weights are best made together, and whose sums for dw
- * are: dw is added to once for each so many. */
+/* Sequences of T rows whose products with weights are best made together. */
 int attn_projection_together(int T);
 
 /* Of sequences first to first + count - 1 only. */

@@ -44,19 +44,22 @@ static void backward_w(const struct attn_projection *p, int c, int rows)
                                   .add = true});
 }
 
+static int together(const struct attn_projection *p)
+{
+    return p->together ? p->together : attn_projection_together(p->T);
+}
+
 static int groups_of(const struct attn_projection *p)
 {
-    const int together = attn_projection_together(p->T);
-
-    return p->B / together + (p->B % together != 0);
+    return p->B / together(p) + (p->B % together(p) != 0);
 }
 
 /* The sequences of group number g, which are added to dw at once. */
 static struct attn_projection group_at(const struct attn_projection *p, int g)
 {
-    const int together = attn_projection_together(p->T), first = g * together;
+    const int first = g * together(p), rest = p->B - first;
 
-    return attn_projection_of(p, first, p->B - first < together ? p->B - first : together);
+    return attn_projection_of(p, first, rest < together(p) ? rest : together(p));
 }
 
 /* A column is summed before it is added to dbias: a gradient added twice is then

@@ -1,0 +1,107 @@
+#include "layer_weights.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+enum {
+    NEAR = 1 << 16, /* numbers of W_Q, W_K and W_V */
+    FEW = 2,        /* slices, where there are so many groups; */
+    MOST = 8,       /* up to so many, */
+    GROUPS = 4      /* of so many groups each: sums of a slice take a part of what a group does */
+};
+
+static size_t numbers_of(const struct attn_projection *p)
+{
+    return (size_t)p->C * (size_t)p->H * (size_t)p->D;
+}
+
+bool attn_layer_sums_slices(const struct attn_layer *l)
+{
+    const struct attn_shape n = l->core.n;
+    const double columns = (double)n.H * n.D + (double)n.Hkv * (n.D + n.Dv);
+
+    return columns * (l->C > l->Cy ? l->C : l->Cy) <= NEAR;
+}
+
+struct attn_groups attn_layer_slices(const struct attn_layer *l, int together)
+{
+    const struct attn_groups g = attn_groups_of(l->core.n.B, together, INT_MAX);
+    const int slices = g.count / GROUPS < MOST ? g.count / GROUPS : MOST;
+
+    if (!attn_layer_sums_slices(l)) return g;
+    return attn_groups_of(l->core.n.B, together, slices > FEW ? slices : FEW);
+}
+
+size_t attn_layer_slices_room(const struct attn_layer *l)
+{
+    const struct attn_shape n = l->core.n;
+    const size_t queries = (size_t)n.H * (size_t)n.D, out = (size_t)n.H * (size_t)n.Dv;
+    const size_t keys = (size_t)n.Hkv * (size_t)(n.D + n.Dv);
+
+    if (!attn_layer_sums_slices(l)) return 0;
+    return (MOST - 1) * (queries * (size_t)l->C + keys * (size_t)l->Cy + out * (size_t)l->Co);
+}
+
+/* Where slice number `slice` sums the gradient of p[i]: the first in the gradient itself. Weights
+ * with one gradient have one sum. */
+static attn_real *sum_of(const struct attn_projection p[ATTN_PROJECTIONS], int i, attn_real *room,
+                         int slice)
+{
+    size_t before = 0, all = 0;
+    int first = 0;
+
+    if (slice == 0 || !p[i].dw) return p[i].dw;
+    while (p[first].dw != p[i].dw) first++;
+    for (int j = 0; j < ATTN_PROJECTIONS; j++) {
+        if (j < first) before += numbers_of(&p[j]);
+        all += numbers_of(&p[j]);
+    }
+    return room + (size_t)(slice - 1) * all + before;
+}
+
+/* Sequences of one slice. */
+static void add_to_slice(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
+                         int slice, bool begins, struct attn_sequences s,
+                         struct attn_threads *threads)
+{
+    struct attn_projection part[ATTN_PROJECTIONS];
+
+    for (int i = 0; i < ATTN_PROJECTIONS; i++) {
+        part[i] = attn_projection_of(&p[i], s.first, s.count);
+        part[i].dw = sum_of(p, i, room, slice);
+        part[i].dbias = NULL;
+        if (begins && slice > 0 && part[i].dw)
+            memset(part[i].dw, 0, numbers_of(&p[i]) * sizeof *part[i].dw);
+    }
+    attn_project_backward_w(part, ATTN_PROJECTIONS, threads);
+}
+
+void attn_layer_add_slices(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
+                           const struct attn_groups *g, struct attn_sequences s,
+                           struct attn_threads *threads)
+{
+    const int first = s.first / g->together, end = (s.first + s.count - 1) / g->together + 1;
+
+    for (int slice = 0; slice < g->slices; slice++) {
+        const int start = attn_slice_start(g, slice), stop = attn_slice_start(g, slice + 1);
+        const int from = start > first ? start : first, to = stop < end ? stop : end;
+        if (from >= to) continue;
+        const struct attn_sequences last = attn_group_at(g, to - 1);
+        const int b = from * g->together;
+        add_to_slice(p, room, slice, from == start,
+                     (struct attn_sequences){b, last.first + last.count - b}, threads);
+    }
+}
+
+void attn_layer_sum_slices(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
+                           const struct attn_groups *g)
+{
+    for (int i = 0; i < ATTN_PROJECTIONS; i++) {
+        bool summed = !p[i].dw;
+        for (int j = 0; j < i; j++) summed |= p[j].dw == p[i].dw;
+        for (int slice = 1; slice < g->slices && !summed; slice++)
+            attn_kernels()->axpy(p[i].dw, 1, sum_of(p, i, room, slice), numbers_of(&p[i]));
+    }
+}
