@@ -146,14 +146,6 @@ struct pass {
     bool by_slices; /* dW: of each group behind its dX, not of all at the end */
 };
 
-/* Sequences that can go through all steps together; 0: only all. The gradients of a code and of a
- * norm's gains are summed over all. */
-static int together(const struct attn_layer *l)
-{
-    if (attn_layer_adds_code(l) || l->qk_norm) return 0;
-    return attn_projection_together(attn_layer_longest(l->core.n));
-}
-
 static void take_sequences(struct attn_projection to[ATTN_PROJECTIONS], const struct pass *pass,
                            struct attn_sequences s)
 {
@@ -221,7 +213,7 @@ void attn_layer_forward(attn_real *out, struct attn_layer_saved *saved, const at
         &(struct attn_around){.before = before_forward,
                               .after = after_forward,
                               .context = &pass,
-                              .groups = attn_groups_of(n.B, together(layer), INT_MAX)});
+                              .groups = attn_groups_of(n.B, attn_layer_together(layer), INT_MAX)});
 }
 
 static void clear(attn_real *a, int rows, int columns)
@@ -334,7 +326,7 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                         .layer = layer,
                         .g = g,
                         .cross = y != NULL,
-                        .groups = attn_layer_slices(layer, together(layer))};
+                        .groups = attn_layer_slices(layer, attn_layer_together(layer))};
 
     pass.by_slices = pass.groups.slices > 0 && attn_layer_sums_slices(layer);
     list_projections(pass.p, saved, w, layer);

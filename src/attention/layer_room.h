@@ -18,4 +18,8 @@ int attn_layer_places(const struct attn_layer *l);
 
 int attn_layer_longest(struct attn_shape n); /* of queries and keys */
 
+/* Sequences that can go through all steps together; 0: only all. The gradients of a code and of a
+ * norm's gains are summed over all. */
+int attn_layer_together(const struct attn_layer *l);
+
 #endif

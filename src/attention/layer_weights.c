@@ -34,14 +34,17 @@ struct attn_groups attn_layer_slices(const struct attn_layer *l, int together)
     return attn_groups_of(l->core.n.B, together, slices > FEW ? slices : FEW);
 }
 
-size_t attn_layer_slices_room(const struct attn_layer *l)
+/* Fewer or shorter sequences make fewer slices. */
+size_t attn_layer_slices_room(const struct attn_layer *l, int together)
 {
     const struct attn_shape n = l->core.n;
     const size_t queries = (size_t)n.H * (size_t)n.D, out = (size_t)n.H * (size_t)n.Dv;
     const size_t keys = (size_t)n.Hkv * (size_t)(n.D + n.Dv);
+    const int slices = attn_layer_slices(l, together).slices;
 
-    if (!attn_layer_sums_slices(l)) return 0;
-    return (MOST - 1) * (queries * (size_t)l->C + keys * (size_t)l->Cy + out * (size_t)l->Co);
+    if (!attn_layer_sums_slices(l) || slices < 2) return 0;
+    return (size_t)(slices - 1) *
+           (queries * (size_t)l->C + keys * (size_t)l->Cy + out * (size_t)l->Co);
 }
 
 /* Where slice number `slice` sums the gradient of p[i]: the first in the gradient itself. Weights
