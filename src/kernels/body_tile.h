@@ -204,13 +204,29 @@ static void weighted_rest(const struct attn_tile *t, int i)
     panel_ds(rest.c, t->weights + (size_t)i * t->c_row, t->delta, t->c_row, rest.rows, t->cols);
 }
 
+/* Weights of more rows than these may have been kept far away, and are fetched ahead. */
+enum { NEAR_ROWS = 16 };
+
+static void fetch_weights(const struct attn_tile *t, int first, int rows)
+{
+    const attn_real *w = t->weights + (size_t)first * t->c_row;
+
+    for (int i = 0; i < rows; i++, w += t->c_row) {
+        __builtin_prefetch(w);
+        if (t->cols > LANES) __builtin_prefetch(w + LANES);
+    }
+}
+
 static __attribute__((noinline)) void weighted_tiles(const struct attn_tile *t)
 {
-    const bool wide = t->cols > LANES;
+    const bool wide = t->cols > LANES, far = t->rows > NEAR_ROWS;
     const int rows = wide ? TILE_ROWS : NARROW_ROWS;
     int i = 0;
 
-    for (; t->rows - i >= rows; i += rows) (wide ? tile_weighted : tile_weighted_narrow)(t, i);
+    for (; t->rows - i >= rows; i += rows) {
+        if (far) fetch_weights(t, i, rows);
+        (wide ? tile_weighted : tile_weighted_narrow)(t, i);
+    }
     if (i < t->rows) weighted_rest(t, i);
 }
 
