@@ -160,15 +160,17 @@ START_TEST(long_heads)
 }
 END_TEST
 
-/* As many sequences as make several groups, the last a smaller one: in groups with some of the
- * counts, all at once with others. Without heads rows of all sequences follow each other. */
+/* As many sequences as make several groups, the last a smaller one: slices of them are tasks with
+ * some of the counts, all are done at once with others. Without heads rows of all sequences follow
+ * each other. y is as long as x, longer, or wide and so short that a group has few of its rows. */
 START_TEST(sequences_in_groups)
 {
     static const int T[] = {16, 48, 100, 300};
-    const int Tq = T[_i % 4], H = _i & 4 ? 3 : 1, Tk = _i & 8 ? Tq + 9 : Tq;
+    const int Tq = T[_i % 4], H = _i & 4 ? 3 : 1;
+    const int Tk = _i < 8 ? Tq : _i < 16 ? Tq + 9 : Tq / 12;
     const struct attn_layer layer = {
         .C = 33,
-        .Cy = 33,
+        .Cy = Tk < Tq ? 144 : 33,
         .Co = 8 * H,
         .position = attn_position_find("rope"),
         .core = {.n = {(_i & 1 ? 2600 : 600) / Tq + 1, H, 1, Tq, Tk, 8, 8},
@@ -176,10 +178,25 @@ START_TEST(sequences_in_groups)
                  .no_weights = true,
                  .mask = {.causal = true}}};
 
-    expect_any_number(&layer, (struct layer_options){.cross = _i & 8,
+    expect_any_number(&layer, (struct layer_options){.cross = Tk != Tq,
                                                      .biases = true,
                                                      .output = Tq == 48,
-                                                     .tied = H == 1 && Tk == Tq && Tq > 48});
+                                                     .tied = H == 1 && Tk == Tq && Tq > 48,
+                                                     .fresh = _i & 2});
+}
+END_TEST
+
+/* Too many for sums of each slice, and brought into strips. */
+START_TEST(large_weights)
+{
+    const struct attn_layer layer = {.C = 200 + 56 * _i,
+                                     .Cy = 200 + 56 * _i,
+                                     .Co = 256,
+                                     .core = {.n = {20, 4, 4, 48, 48, 64, 64},
+                                              .kind = attn_kind_find("dot"),
+                                              .no_weights = true}};
+
+    expect_any_number(&layer, (struct layer_options){0});
 }
 END_TEST
 
@@ -338,7 +355,8 @@ void add_tests(Suite *suite)
 {
     add_test(suite, "order of a sum", a_sum_that_shows_its_order);
     add_loop_test(suite, "layers", layers_of_every_kind, 2 * kinds());
-    add_loop_test(suite, "groups", sequences_in_groups, 16);
+    add_loop_test(suite, "groups", sequences_in_groups, 24);
+    add_loop_test(suite, "large weights", large_weights, 2);
     add_loop_test(suite, "long heads", long_heads, 16);
     add_loop_test(suite, "files", every_file_of_a_run, RUNS);
     add_test(suite, "two hundred steps", two_hundred_steps);

@@ -284,16 +284,18 @@ static __attribute__((noinline)) void multiply_large(const struct attn_gemm *g)
 
 enum { CHAIN = 4 }; /* products that tiles can add up */
 
-/* Whether all products can be read where they lie, and their K together is one run. */
+/* Whether all products can be read where they lie, and their K together is one run. The number of
+ * rows must not decide whether several are one sum. */
 static bool is_small(const struct attn_gemm *first)
 {
+    const int rows = first->more ? ROWS : first->M;
     int K = 0, n = 0;
 
     for (const struct attn_gemm *g = first; g; g = g->more, n++) {
-        if (n == CHAIN || g->K == 0 || !goes_across(g, g->M) || packs_a(g)) return false;
+        if (n == CHAIN || g->K == 0 || !goes_across(g, rows) || packs_a(g)) return false;
         K += g->K;
     }
-    return first->M <= ROWS && K <= most_k(first);
+    return rows <= ROWS && K <= most_k(first);
 }
 
 static void multiply_small(const struct attn_gemm *first)
@@ -356,7 +358,8 @@ void attn_gemm(const struct attn_gemm *g)
     const struct attn_gemm *first = g;
 
     if (g->M == 0 || g->N == 0) return;
-    assert(!g->weights || (!g->add && !g->more && !g->block && g->N % kernels->lanes == 0));
+    assert(!g->weights || (!g->add && !g->row_scale && !g->more && !g->block && !g->segment &&
+                           !g->strips && g->N % kernels->lanes == 0));
     if (is_plain(g, kernels)) {
         multiply_plain(g, kernels);
         return;

@@ -2,8 +2,8 @@
  *
  * A (M, K) is a[i a_row + k a_col], B (K, N) is b[k b_row + j b_col]: a
  * transposed matrix is one with its two strides exchanged. C (M, N) has
- * adjacent columns. No allocation; the order of every sum depends on the sizes
- * only.
+ * adjacent columns. No allocation; the order of every sum depends on N, K
+ * and the strides only.
  *
  * Heads and sequences: with a `block`, N is cut into blocks of so many columns
  * that lie b_jump and c_jump apart; with a `segment`, K is cut into segments
@@ -35,9 +35,11 @@ struct attn_gemm {
     bool strips; /* b lies in strips of tile_cols columns (kernels.h), b_jump apart; b_row, b_col
                     and b_step are those within a strip. N is whole strips, block whole vectors */
     bool add;
-    const attn_real *weights, *delta; /* as c lies, (N) whole vectors: at the end C becomes
-                                         weights (C - delta), 0 where they are; NULL: no */
-    const struct attn_gemm *more;     /* with the same M, N, c and block, and add; NULL: no more */
+    const attn_real *weights,
+        *delta;                   /* as c lies, (N) whole vectors: at the end C becomes
+                                     weights (C - delta), 0 where they are; NULL: no. For plain
+                                     products: no add, row_scale, block, segment, strips, more */
+    const struct attn_gemm *more; /* with the same M, N, c and block, and add; NULL: no more */
 };
 
 void attn_gemm(const struct attn_gemm *g);

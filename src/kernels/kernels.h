@@ -29,7 +29,8 @@ struct attn_tile {
     attn_real alpha;
     const attn_real *row_scale;   /* (rows): each row of a b times one more number; NULL: none */
     bool add;                     /* c += alpha a b; else c = alpha a b */
-    const attn_real *weights;     /* as c lies: c = panel_ds of a b, for whole vectors; NULL: no */
+    const attn_real *weights;     /* as c lies: c = panel_ds of a b, for whole vectors that are
+                                     neighbours, without add, row_scale and more; NULL: no */
     const attn_real *delta;       /* (cols) */
     const struct attn_tile *more; /* its a b is added to a b; NULL: no more */
 };
