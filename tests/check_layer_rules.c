@@ -3,7 +3,7 @@
 
 #include "attn/memory.h"
 #include "compare.h"
-#include "layer_trial.h"
+#include "layer_rules.h"
 #include "mask_table.h"
 #include "test.h"
 
@@ -66,12 +66,6 @@ static int numbers(void)
     return n;
 }
 
-static void run_both(struct layer_trial *t)
-{
-    layer_trial_forward(t);
-    layer_trial_backward(t);
-}
-
 static attn_real *copy(const attn_real *x, size_t n)
 {
     attn_real *y = malloc((n + 1) * sizeof *y);
@@ -99,7 +93,7 @@ START_TEST(backward_twice_doubles_the_gradients)
     struct layer_trial t;
 
     layer_trial_make(&t, &layer, o, 0, 1);
-    run_both(&t);
+    layer_trial_run(&t);
     for (int i = 0; i < TENSORS; i++) once[i] = copy(t.grad[i], t.count[i]);
     layer_trial_backward(&t);
     for (int i = 0; i < TENSORS; i++) {
@@ -121,82 +115,21 @@ START_TEST(backward_twice_doubles_the_gradients)
 }
 END_TEST
 
-/* Runs sequence b of t alone; out, dx and dy must have the same bits. Its
- * gradients are added to those in sum. */
-static void expect_alone(const struct layer_trial *t, int b, double *const *sum)
-{
-    const struct attn_shape n = t->layer.core.n;
-    const size_t nx = (size_t)n.Tq * t->layer.C, ny = (size_t)n.Tk * t->layer.Cy;
-    const size_t nout = (size_t)n.Tq * t->layer.Co;
-    struct attn_layer layer = t->layer;
-    struct layer_trial one;
-
-    layer.core.n.B = 1;
-    layer_trial_make(&one, &layer, t->options, 0, 2);
-    memcpy(one.value[X], t->value[X] + b * nx, nx * sizeof(attn_real));
-    if (t->value[Y]) memcpy(one.value[Y], t->value[Y] + b * ny, ny * sizeof(attn_real));
-    memcpy(one.dout, t->dout + b * nout, nout * sizeof(attn_real));
-    run_both(&one);
-    expect_same(one.out, t->out + b * nout, nout, "out");
-    expect_same(one.grad[X], t->grad[X] + b * nx, nx, "dx");
-    if (t->value[Y]) expect_same(one.grad[Y], t->grad[Y] + b * ny, ny, "dy");
-    for (int i = WQ; i < TENSORS; i++)
-        for (size_t j = 0; j < t->count[i]; j++) sum[i][j] += (double)one.grad[i][j];
-    layer_trial_free(&one);
-}
-
 START_TEST(a_batch_equals_its_sequences)
 {
     struct layer_options o;
     const struct attn_layer layer = numbered(_i, &o);
-    double *sum[TENSORS];
-    struct layer_trial t;
 
-    layer_trial_make(&t, &layer, o, 0, 2);
-    run_both(&t);
-    for (int i = 0; i < TENSORS; i++) sum[i] = calloc(t.count[i] + 1, sizeof **sum);
-    for (int b = 0; b < layer.core.n.B; b++) expect_alone(&t, b, sum);
-    const double size = norm(sum[BQ], t.count[BQ]);
-    for (int i = 0; i < TENSORS; i++) {
-        const double floor = i == BK ? size : 0; /* the keys' bias has no gradient for dot */
-        if (i >= WQ)
-            expect_near_in_norm(t.grad[i], sum[i], t.count[i], TOLERANCE(1e-14, 5e-6), floor,
-                                tensor_name[i]);
-        free(sum[i]);
-    }
-    layer_trial_free(&t);
+    expect_sequences_of(&layer, o);
 }
 END_TEST
 
-/* Room for a larger batch of longer sequences gives the same bits. */
 START_TEST(room_for_more_changes_nothing)
 {
     struct layer_options o;
     const struct attn_layer layer = numbered(_i, &o);
-    struct attn_layer large = layer;
-    struct layer_trial t, roomy;
 
-    layer_trial_make(&t, &layer, o, 0, 3);
-    run_both(&t);
-    large.core.n.B = 5;
-    large.core.n.Tq = large.core.n.Tk = 9;
-    layer_trial_make(&roomy, &large, o, 0, 3);
-    run_both(&roomy); /* leaves its own numbers in all of the room */
-    struct attn_layer_saved kept = t.saved;
-    attn_real *out = copy(t.out, t.nout), *grad[TENSORS];
-    for (int i = 0; i < TENSORS; i++) grad[i] = copy(t.grad[i], t.count[i]);
-    t.saved = roomy.saved;
-    layer_trial_clear(&t);
-    run_both(&t);
-    t.saved = kept;
-    expect_same(t.out, out, t.nout, "out");
-    for (int i = 0; i < TENSORS; i++) {
-        expect_same(t.grad[i], grad[i], t.count[i], tensor_name[i]);
-        free(grad[i]);
-    }
-    free(out);
-    layer_trial_free(&t);
-    layer_trial_free(&roomy);
+    expect_room_without_effect(&layer, o, 5, 9);
 }
 END_TEST
 
@@ -209,7 +142,7 @@ START_TEST(unwanted_gradients_change_nothing)
     struct layer_trial t;
 
     layer_trial_make(&t, &layer, o, 0, 4);
-    run_both(&t);
+    layer_trial_run(&t);
     for (int i = 0; i < TENSORS; i++) all[i] = copy(t.grad[i], t.count[i]);
     for (int without = 0; without < TENSORS; without++) {
         attn_real *const unwanted = t.grad[without];
@@ -236,7 +169,7 @@ START_TEST(fresh_gradients_are_overwritten)
     struct layer_trial t;
 
     layer_trial_make(&t, &layer, o, 0, 5);
-    run_both(&t);
+    layer_trial_run(&t);
     for (int i = 0; i < TENSORS; i++) added[i] = copy(t.grad[i], t.count[i]);
     layer_trial_clear(&t);
     t.options.fresh = true;
@@ -263,11 +196,11 @@ START_TEST(nothing_is_allocated_on_the_way)
 
     layer_trial_make(&t, &layer, o, 0, 5);
     live = attn_alloc_live();
-    run_both(&t);
+    layer_trial_run(&t);
     grad = copy(t.grad[X], t.count[X]);
     layer_trial_clear(&t);
     attn_alloc_fail_from(1);
-    run_both(&t);
+    layer_trial_run(&t);
     attn_alloc_fail_from(0);
     ck_assert_int_eq(attn_alloc_live(), live);
     expect_same(t.grad[X], grad, t.count[X], "dx without memory to be had");
@@ -292,7 +225,7 @@ START_TEST(no_sequence_and_no_token_are_fine)
         layer.core.n.Tk = sizes[s][2];
         layer.core.mask.has_offset = true;
         layer_trial_make(&t, &layer, o, 0, 6);
-        run_both(&t);
+        layer_trial_run(&t);
         for (size_t i = 0; i < t.nout; i++) ck_assert(isfinite(t.out[i]));
         expect_zero(t.grad[WQ], t.count[WQ], "dwq");
         expect_zero(t.grad[WK], t.count[WK], "dwk");

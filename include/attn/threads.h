@@ -2,8 +2,8 @@
  *
  * A pool of `count` is the thread that drives it and count - 1 workers, which sleep
  * while there is nothing to do. A job is a number of tasks; who does which is left to
- * chance, so that results must not depend on it: cut work by its sizes, never by the
- * number of threads, and add up in one fixed order.
+ * chance, and so that results do not depend on it nor on the number of threads, what is
+ * added up, and in what order, must depend on sizes alone.
  *
  * Cost      A job costs about a microsecond while the workers are still awake from
  *           the one before, tens of them where they must be woken.

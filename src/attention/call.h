@@ -15,7 +15,7 @@ struct attn_call {
     const attn_real *q, *k, *v, *weights;
     const attn_real *d_o; /* backward */
     const struct attn_attention_grads *g;
-    const struct attn_around *around; /* NULL: nothing */
+    const struct attn_around *around;
 };
 
 /* Everything of head h of sequence b. */

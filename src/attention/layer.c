@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "attn/threads.h"
 #include "around.h"
 #include "head_norm.h"
 #include "layer_room.h"
@@ -326,7 +325,7 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                         .layer = layer,
                         .g = g,
                         .cross = y != NULL,
-                        .groups = attn_layer_slices(layer, attn_layer_together(layer))};
+                        .groups = attn_layer_slices(layer)};
 
     pass.by_slices = pass.groups.slices > 0 && attn_layer_sums_slices(layer);
     list_projections(pass.p, saved, w, layer);

@@ -109,7 +109,7 @@ struct attn_layer_saved attn_layer_take(struct attn_arena *arena, const struct a
     s.weights[ATTN_KEY] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.D));
     s.weights[ATTN_VALUE] = attn_arena_reals(arena, attn_projection_room(l->Cy, n.Hkv, n.Dv));
     s.weights[ATTN_OUT] = attn_arena_reals(arena, attn_projection_room(out, 1, l->Co));
-    s.slices = attn_arena_reals(arena, attn_layer_slices_room(l, attn_layer_together(l)));
+    s.slices = attn_arena_reals(arena, attn_layer_slices_room(l));
     s.slopes = attn_arena_reals(arena, (size_t)n.H);
     s.core = attn_saved_take(arena, &l->core);
     return s;

@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 
 enum {
-    NEAR = 1 << 16, /* numbers of W_Q, W_K and W_V */
+    NEAR = 1 << 16, /* numbers of W_Q, W_K, W_V and W_O */
     FEW = 2,        /* slices, where there are so many groups; */
     MOST = 8,       /* up to so many, */
     GROUPS = 4      /* of so many groups each: sums of a slice take a part of what a group does */
@@ -17,15 +17,21 @@ static size_t numbers_of(const struct attn_projection *p)
     return (size_t)p->C * (size_t)p->H * (size_t)p->D;
 }
 
-bool attn_layer_sums_slices(const struct attn_layer *l)
+/* Of W_Q, W_K, W_V and W_O together; in double, which holds any product of sizes. */
+static double numbers_of_all(const struct attn_layer *l)
 {
     const struct attn_shape n = l->core.n;
-    const double columns = (double)n.H * n.D + (double)n.Hkv * (n.D + n.Dv);
 
-    return columns * (l->C > l->Cy ? l->C : l->Cy) <= NEAR;
+    return (double)n.H * n.D * l->C + (double)n.Hkv * ((double)n.D + n.Dv) * l->Cy +
+           (double)n.H * n.Dv * l->Co;
 }
 
-struct attn_groups attn_layer_slices(const struct attn_layer *l, int together)
+bool attn_layer_sums_slices(const struct attn_layer *l)
+{
+    return numbers_of_all(l) <= NEAR;
+}
+
+static struct attn_groups slices_of(const struct attn_layer *l, int together)
 {
     const struct attn_groups g = attn_groups_of(l->core.n.B, together, INT_MAX);
     const int slices = g.count / GROUPS < MOST ? g.count / GROUPS : MOST;
@@ -34,17 +40,19 @@ struct attn_groups attn_layer_slices(const struct attn_layer *l, int together)
     return attn_groups_of(l->core.n.B, together, slices > FEW ? slices : FEW);
 }
 
-/* Fewer or shorter sequences make fewer slices. */
-size_t attn_layer_slices_room(const struct attn_layer *l, int together)
+struct attn_groups attn_layer_slices(const struct attn_layer *l)
 {
-    const struct attn_shape n = l->core.n;
-    const size_t queries = (size_t)n.H * (size_t)n.D, out = (size_t)n.H * (size_t)n.Dv;
-    const size_t keys = (size_t)n.Hkv * (size_t)(n.D + n.Dv);
-    const int slices = attn_layer_slices(l, together).slices;
+    return slices_of(l, attn_layer_together(l));
+}
+
+/* Fewer or shorter sequences make fewer slices. The room is there for any position and norm. */
+size_t attn_layer_slices_room(const struct attn_layer *l)
+{
+    const int together = attn_projection_together(attn_layer_longest(l->core.n));
+    const int slices = slices_of(l, together).slices;
 
     if (!attn_layer_sums_slices(l) || slices < 2) return 0;
-    return (size_t)(slices - 1) *
-           (queries * (size_t)l->C + keys * (size_t)l->Cy + out * (size_t)l->Co);
+    return (size_t)(slices - 1) * (size_t)numbers_of_all(l);
 }
 
 /* Where slice number `slice` sums the gradient of p[i]: the first in the gradient itself. Weights

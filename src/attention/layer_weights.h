@@ -12,11 +12,11 @@
 #include "math/projection.h"
 
 /* Slices of backward, and whether they have sums of their own. */
-struct attn_groups attn_layer_slices(const struct attn_layer *l, int together);
+struct attn_groups attn_layer_slices(const struct attn_layer *l);
 bool attn_layer_sums_slices(const struct attn_layer *l);
 
 /* Reals of saved->slices. */
-size_t attn_layer_slices_room(const struct attn_layer *l, int together);
+size_t attn_layer_slices_room(const struct attn_layer *l);
 
 /* What these sequences, whole groups, add. The first of a slice must come first. */
 void attn_layer_add_slices(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,

@@ -9,10 +9,6 @@
 
 enum {
     ROWS = 256,        /* of x in a task */
-    W_ROWS = 256,      /* of w in a task, at most, */
-    FINE_ROWS = 64,    /* where there are so many a multiple of these, */
-    FEW_ROWS = 16,     /* else of these; */
-    W_TASKS = 4,       /* so many for each thread */
     MOST = 4,          /* projections in a call */
     FAR_COLUMNS = 128, /* of w, from which on it is packed */
     ALONE = 1 << 16    /* numbers of w below which one thread makes it ready */
@@ -95,7 +91,9 @@ struct attn_projection attn_projection_of(const struct attn_projection *p, int f
 static void forward_rows(const struct attn_projection *p, struct chunk c)
 {
     const size_t columns = (size_t)p->H * (size_t)p->D, wide = (size_t)attn_kernels()->tile_cols;
+    const bool packed = p->ready == ATTN_PACKED;
 
+    assert(p->ready != ATTN_TURNED);
     attn_gemm(&(struct attn_gemm){.M = c.rows,
                                   .N = (int)columns,
                                   .K = p->C,
@@ -103,11 +101,11 @@ static void forward_rows(const struct attn_projection *p, struct chunk c)
                                   .a = p->x + attn_projection_at_x(p, c.b, c.t),
                                   .a_row = (size_t)p->C,
                                   .a_col = 1,
-                                  .b = p->ready ? p->room : p->w,
-                                  .b_row = p->ready ? wide : columns,
+                                  .b = packed ? p->room : p->w,
+                                  .b_row = packed ? wide : columns,
                                   .b_col = 1,
-                                  .b_jump = p->ready ? (size_t)p->C * wide : (size_t)p->D,
-                                  .strips = p->ready,
+                                  .b_jump = packed ? (size_t)p->C * wide : (size_t)p->D,
+                                  .strips = packed,
                                   .c = p->y + attn_projection_at_y(p, c.b, 0, c.t),
                                   .c_row = (size_t)p->D,
                                   .c_jump = (size_t)p->T * (size_t)p->D,
@@ -127,7 +125,7 @@ static bool turns_into_strips(const struct attn_projection *p)
 static struct attn_gemm backward_of(const struct attn_projection *p, struct chunk c)
 {
     const size_t columns = (size_t)p->H * (size_t)p->D, wide = (size_t)attn_kernels()->tile_cols;
-    const bool strips = p->ready && turns_into_strips(p);
+    const bool turned = p->ready == ATTN_TURNED, strips = turned && turns_into_strips(p);
     struct attn_gemm g = {.M = c.rows,
                           .N = p->C,
                           .K = p->H * p->D,
@@ -136,7 +134,7 @@ static struct attn_gemm backward_of(const struct attn_projection *p, struct chun
                           .a_row = (size_t)p->D,
                           .a_col = 1,
                           .a_step = (size_t)p->T * (size_t)p->D,
-                          .b = p->ready ? p->room : p->w,
+                          .b = turned ? p->room : p->w,
                           .b_row = 1,
                           .b_col = columns,
                           .segment = p->D,
@@ -144,7 +142,8 @@ static struct attn_gemm backward_of(const struct attn_projection *p, struct chun
                           .c_row = (size_t)p->C,
                           .add = !p->fresh};
 
-    if (p->ready) {
+    assert(p->ready != ATTN_PACKED);
+    if (turned) {
         g.b_row = strips ? wide : padded(p->C);
         g.b_col = 1;
         g.b_jump = columns * wide;
@@ -192,7 +191,7 @@ static void pack_task(void *context, int index, int worker)
     attn_real *to = p->room;
 
     (void)worker;
-    for (int s = 0; p->ready && s < columns; s += wide)
+    for (int s = 0; p->ready == ATTN_PACKED && s < columns; s += wide)
         for (int c = 0; c < p->C; c++, to += wide)
             memcpy(to, p->w + (size_t)c * (size_t)columns + s, (size_t)wide * sizeof *to);
 }
@@ -207,7 +206,7 @@ static void turn_task(void *context, int index, int worker)
     const size_t to_row = turns_into_strips(p) ? (size_t)wide : padded(p->C);
 
     (void)worker;
-    for (int s = 0; p->ready && s < p->C; s += wide)
+    for (int s = 0; p->ready == ATTN_TURNED && s < p->C; s += wide)
         attn_kernels()->transpose(p->room + (size_t)s * columns, to_row, p->w + (size_t)s * columns,
                                   columns, wide, (int)columns, 1);
 }
@@ -232,13 +231,14 @@ static void make_ready(const struct attn_projection *p, int count, struct attn_t
 
 void attn_project_pack(struct attn_projection *p, int count, struct attn_threads *threads)
 {
-    for (int i = 0; i < count; i++) p[i].ready = is_worth_packing(&p[i]);
+    for (int i = 0; i < count; i++)
+        p[i].ready = is_worth_packing(&p[i]) ? ATTN_PACKED : ATTN_AS_IT_IS;
     make_ready(p, count, threads, pack_task);
 }
 
 void attn_project_turn(struct attn_projection *p, int count, struct attn_threads *threads)
 {
-    for (int i = 0; i < count; i++) p[i].ready = p[i].room && p[i].dx;
+    for (int i = 0; i < count; i++) p[i].ready = p[i].room && p[i].dx ? ATTN_TURNED : ATTN_AS_IT_IS;
     make_ready(p, count, threads, turn_task);
 }
 

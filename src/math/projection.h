@@ -22,6 +22,9 @@
 
 struct attn_threads; /* attn/threads.h */
 
+/* Packed for forward, turned for backward into x. */
+enum attn_ready { ATTN_AS_IT_IS, ATTN_PACKED, ATTN_TURNED };
+
 struct attn_projection {
     int B, T, C, H, D;
     const attn_real *x, *w, *bias; /* bias may be NULL */
@@ -30,11 +33,10 @@ struct attn_projection {
     /* Backward: NULL where not wanted; all are added to, but for a fresh dx. */
     const attn_real *dy;
     attn_real *dx, *dw, *dbias;
-    int together; /* sequences that are summed before dw is added to; 0: as many as are best */
+    int together; /* from the first on, so many are summed before dw is added to; 0: the best */
     bool fresh;   /* dx holds nothing yet: of those with one dx in a call the first overwrites it */
-    attn_real *room; /* for w as the products read it, attn_projection_room reals; NULL: somewhat
-                        slower */
-    bool ready;      /* it is there: attn_project_pack or attn_project_turn was called */
+    attn_real *room;       /* for w as products read it, attn_projection_room reals; NULL: slower */
+    enum attn_ready ready; /* how w lies there now */
 };
 
 /* Where row t of sequence b of x lies, and of head h of y. */
