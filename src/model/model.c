@@ -128,6 +128,29 @@ const char *attn_model_check(const struct attn_model_settings *s, struct attn_er
     return check_layer(s, e);
 }
 
+static int readers_of(const struct attn_model *m, const attn_real *grad)
+{
+    int readers = 0;
+
+    for (int i = 0; i < m->operations; i++)
+        readers += (m->operation[i].in.grad == grad) + (m->operation[i].branch.grad == grad);
+    return readers;
+}
+
+/* Of those that can overwrite the gradient of what they read. */
+static void find_sole_readers(struct attn_model *m)
+{
+    for (int i = 0; i < m->operations; i++) {
+        struct attn_operation *o = &m->operation[i];
+        const bool can = o->type == &attn_op_attention || o->type == &attn_op_linear;
+
+        if (!can || !o->in.grad || readers_of(m, o->in.grad) > 1) continue;
+        o->overwrites = o->grads.fresh = true;
+        for (int j = 0; j < m->operations; j++)
+            if (m->operation[j].out.grad == o->in.grad) m->operation[j].overwritten = true;
+    }
+}
+
 void attn_model_place(struct attn_model *m, struct attn_arena *arena,
                       const struct attn_model_settings *s, struct attn_threads *threads, int B,
                       int T)
@@ -152,6 +175,7 @@ void attn_model_place(struct attn_model *m, struct attn_arena *arena,
     assert(rows_fit || !arena->base);
     if (!rows_fit) attn_arena_take(arena, SIZE_MAX, 1);
     attn_model_list(m, arena);
+    if (arena->base) find_sole_readers(m);
 }
 
 const char *attn_model_new(struct attn_model *m, const struct attn_model_settings *s,
@@ -252,6 +276,7 @@ static void clear_gradients(struct attn_model *m, const struct attn_batch *b)
 {
     for (int i = 0; i < m->operations; i++) {
         const struct attn_signal s = m->operation[i].out;
+        if (m->operation[i].overwritten) continue;
         const size_t rows = s.pooled ? (size_t)b->B : (size_t)b->B * (size_t)b->T;
         memset(s.grad, 0, rows * (size_t)s.width * sizeof *s.grad);
     }

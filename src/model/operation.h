@@ -1,7 +1,7 @@
 /* operation.h (private) - one step of a model: reads signals, writes one.
  *
  * Forward walks the list up and overwrites out->value; backward walks it down
- * and adds to in->grad and to the gradients of its weights. All calculus is
+ * and adds to in->grad, or overwrites it, and adds to the gradients of its weights. All calculus is
  * in src/math and src/attention: an operation only knows where things lie. */
 #ifndef ATTN_SRC_OPERATION_H
 #define ATTN_SRC_OPERATION_H
@@ -28,6 +28,8 @@ struct attn_operation {
     const attn_real *w, *bias;          /* bias may be NULL */
     attn_real *dw, *dbias;              /* NULL: a code that is fixed */
     struct attn_threads *threads;
+    bool overwrites;  /* in.grad, which no other operation adds to */
+    bool overwritten; /* out.grad, by the only one that reads it: the others start at 0 */
 
     attn_real *mean, *rstd;                   /* norm */
     const struct attn_activation *activation; /* activation */

@@ -153,7 +153,8 @@ static struct attn_projection linear_of(const struct attn_operation *o, const st
                                     .dy = o->out.grad,
                                     .dx = o->in.grad,
                                     .dw = o->dw,
-                                    .dbias = o->dbias};
+                                    .dbias = o->dbias,
+                                    .fresh = o->overwrites};
 }
 
 static void linear_forward(struct attn_operation *o, const struct attn_batch *b)
