@@ -35,7 +35,7 @@ else
 fi
 
 if has clang; then
-    stage clang suites "$build-clang" CC=clang WERROR=1
+    stage clang suites "$build-clang" CC=clang WERROR=1 SUITES="\$(filter-out \$(LONGEST),\$(ALL))"
 else
     skip clang "it is not there"
 fi

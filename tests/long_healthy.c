@@ -1,11 +1,11 @@
-/* Nothing ails a training with a task's own settings: seeds 1 and 2, and two heads. */
+/* Nothing ails a training with a task's own settings: one head, and two from another seed. */
 #include "test.h"
 
 #include "planted_run.h"
 
 static const struct {
     int seed, heads;
-} each[] = {{1, 1}, {2, 1}, {1, 2}};
+} each[] = {{1, 1}, {2, 2}};
 enum { EACH = sizeof each / sizeof *each };
 
 START_TEST(no_illness_is_found)

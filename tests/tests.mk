@@ -21,7 +21,9 @@ NUMERIC := $(filter-out $(ONCE),$(ALL))
 ARITHMETIC := $(filter-out attend_refusals bench batch checkpoint gradcheck npy% recording run run_% \
         safetensors% settings table task% thread_counts train,$(NUMERIC))
 THREADED := attention layer model run thread_counts threads train
-TEXTUAL := $(ONCE) attend npy npy_write recording run settings table train
+# Trainings and plays that take long and differ by neither locale nor compiler.
+LONGEST := healthy study_play
+TEXTUAL := $(filter-out $(LONGEST),$(ONCE)) attend npy npy_write recording run settings table train
 SUITES := $(ALL)
 TEST_SHARED := $(filter-out tests/check_% tests/long_% tests/fuzz_%,$(sort $(wildcard tests/*.c)))
 F32_SUITES := $(patsubst %,$(BUILD)/tests/check_%,$(SUITES))
