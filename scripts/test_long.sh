@@ -41,7 +41,7 @@ else
 fi
 
 export CK_TIMEOUT_MULTIPLIER=5 # sanitizers slow a test down several times
-stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined F64_SUITES=
+stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined F64_SUITES= SUITES="\$(filter-out \$(LONGEST),\$(ALL))"
 stage tsan suites "$build-tsan" SANITIZE=thread SUITES="\$(THREADED)" F64_SUITES=
 
 if has valgrind; then

@@ -21,7 +21,8 @@ NUMERIC := $(filter-out $(ONCE),$(ALL))
 ARITHMETIC := $(filter-out attend_refusals bench batch checkpoint gradcheck npy% recording run run_% \
         safetensors% settings table task% thread_counts train,$(NUMERIC))
 THREADED := attention layer model run thread_counts threads train
-# Trainings and plays that take long and differ by neither locale nor compiler.
+# Trainings and plays that take long: what they run, other suites run too, and neither locale nor
+# compiler makes them differ.
 LONGEST := healthy study_play
 TEXTUAL := $(filter-out $(LONGEST),$(ONCE)) attend npy npy_write recording run settings table train
 SUITES := $(ALL)
