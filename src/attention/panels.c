@@ -13,12 +13,9 @@ int attn_panel_width(int Tq)
     return Tq < ATTN_PANEL ? (Tq + ATTN_GROUP - 1) / ATTN_GROUP * ATTN_GROUP : ATTN_PANEL;
 }
 
-/* Reals per column of what blocks share, and of what each has. */
-static size_t shared_room(int Dv)
-{
-    return 3 * ATTN_PANEL_KEYS + 2 + (size_t)Dv;
-}
+enum { SHARED = 3 * ATTN_PANEL_KEYS }; /* reals per column of what blocks share */
 
+/* Of what each has. */
 static size_t block_room(int D, int Dv)
 {
     return (size_t)D + 2 * (size_t)Dv + 2;
@@ -28,8 +25,7 @@ size_t attn_stream_room(int Tq, int D, int Dv)
 {
     const size_t blocks = Tq > ATTN_PANEL ? ATTN_PART_BLOCKS : 1;
 
-    return attn_size_mul((size_t)attn_panel_width(Tq),
-                         shared_room(Dv) + blocks * block_room(D, Dv));
+    return attn_size_mul((size_t)attn_panel_width(Tq), SHARED + blocks * block_room(D, Dv));
 }
 
 size_t attn_stream_kept(int Tq, int Tk)
@@ -56,15 +52,12 @@ struct attn_panels attn_panels_of(const struct attn_head *h, int n)
     p.s = cut(&rest, ATTN_PANEL_KEYS * W);
     p.dp = cut(&rest, ATTN_PANEL_KEYS * W);
     p.capped = cut(&rest, ATTN_PANEL_KEYS * W);
-    p.m = cut(&rest, W);
-    p.l = cut(&rest, W);
-    p.o = cut(&rest, W * Dv);
     rest += (size_t)n * W * block_room(h->D, h->Dv);
     p.qt = cut(&rest, D * W);
     p.dot = cut(&rest, Dv * W);
-    p.d_o = cut(&rest, W * Dv);
-    p.shift = cut(&rest, W);
-    p.delta = cut(&rest, W);
+    p.o = p.d_o = cut(&rest, W * Dv);
+    p.m = p.shift = cut(&rest, W);
+    p.l = p.delta = cut(&rest, W);
     return p;
 }
 

@@ -20,13 +20,15 @@ enum { ATTN_PANEL_KEYS = 256 }; /* taken at a time where P is not kept */
 struct attn_panels {
     size_t W;
     attn_real *s, *dp, *capped; /* (256, W), shared */
-    attn_real *m, *l;           /* (W), shared: maximum to base 2 and sum so far */
-    attn_real *o;               /* (W, Dv), shared */
 
     attn_real *qt;            /* (D, W): scale log2 e times the block's queries, transposed */
     attn_real *dot;           /* (Dv, W): d_o, transposed */
     attn_real *d_o;           /* (W, Dv) */
     attn_real *shift, *delta; /* (W) */
+
+    /* Forward's, in the room of d_o, shift and delta. */
+    attn_real *o;     /* (W, Dv): not yet divided by l */
+    attn_real *m, *l; /* (W): maximum to base 2, and sum so far */
 };
 
 /* Columns of a panel: queries of a block, in whole groups. */

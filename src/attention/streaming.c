@@ -97,8 +97,9 @@ static void finish_rows(const struct attn_head *h, const struct attn_panels *p,
 
 /* All keys of the block are one run. */
 static void forward_at_once(const struct attn_head *h, const struct attn_panels *p,
-                            const struct attn_block *b, struct attn_rows_out o)
+                            const struct attn_block *b)
 {
+    const struct attn_rows_out o = {h->o + (size_t)b->i0 * h->o_row, h->o_row, h->Dv};
     const struct attn_keys keys = {b->reach.lo, b->reach.hi - b->reach.lo};
     const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
     attn_real *s = panel_of(h, p, b, keys.at);
@@ -110,29 +111,27 @@ static void forward_at_once(const struct attn_head *h, const struct attn_panels 
     attn_panel_to_queries(o, s, p, v, b, keys, 1, h->share + b->i0, false);
 }
 
-static void forward_in_runs(const struct attn_head *h, const struct attn_panels *p,
-                            const struct attn_block *b, struct attn_rows_out o)
+static void forward_run(const struct attn_head *h, const struct attn_panels *p,
+                        const struct attn_block *b, struct attn_keys keys)
 {
     const struct attn_rows_out sum = {p->o, (size_t)h->Dv, h->Dv};
-    struct attn_keys keys = {b->reach.lo, 0};
+    const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
+    attn_real old[ATTN_PANEL];
 
-    attn_clear_rows(sum, 0, b->queries);
-    while (next_keys(&keys, b->reach.hi)) {
-        const struct attn_rows v = {h->v + (size_t)keys.at * h->v_row, h->v_row};
-        attn_real old[ATTN_PANEL];
+    attn_panel_scores(p->s, h, p, b, keys);
+    memcpy(old, p->m, p->W * sizeof *old);
+    take_maximum(p->s, p, b, keys);
+    shrink(h, p, b, old);
+    exponentiate(p->s, p->l, p->m, p, b, keys);
+    attn_panel_to_queries(sum, p->s, p, v, b, keys, 1, NULL, true);
+}
 
-        attn_panel_scores(p->s, h, p, b, keys);
-        memcpy(old, p->m, p->W * sizeof *old);
-        take_maximum(p->s, p, b, keys);
-        shrink(h, p, b, old);
-        exponentiate(p->s, p->l, p->m, p, b, keys);
-        attn_panel_to_queries(sum, p->s, p, v, b, keys, 1, NULL, true);
-    }
+static void end_runs(const struct attn_head *h, const struct attn_panels *p,
+                     const struct attn_block *b)
+{
     finish_rows(h, p, b);
-    for (int i = 0; i < b->queries; i++)
-        for (int c = 0; c < h->Dv; c++)
-            o.at[(size_t)i * o.row + (size_t)c] =
-                h->share[b->i0 + i] * p->o[(size_t)i * sum.row + (size_t)c];
+    attn_kernels()->scale_rows(h->o + (size_t)b->i0 * h->o_row, h->o_row, p->o, (size_t)h->Dv,
+                               h->share + b->i0, b->queries, h->Dv);
 }
 
 /* Transposed, with all that multiplies the scores. */
@@ -146,27 +145,74 @@ static void load_queries(const struct attn_head *h, const struct attn_panels *p,
             p->qt[(size_t)c * p->W + (size_t)i] *= h->stretch[b->i0 + i];
 }
 
-static void forward_block(const struct attn_head *h, const struct attn_panels *p,
-                          const struct attn_block *b)
+static void begin_block(const struct attn_head *h, const struct attn_panels *p,
+                        const struct attn_block *b)
 {
-    const struct attn_rows_out o = {h->o + (size_t)b->i0 * h->o_row, h->o_row, h->Dv};
-
     for (size_t i = 0; i < p->W; i++) {
         p->m[i] = (attn_real)-INFINITY;
         p->l[i] = 0;
     }
     load_queries(h, p, b);
-    if (h->kept || b->reach.hi - b->reach.lo <= ATTN_PANEL_KEYS)
-        forward_at_once(h, p, b, o);
-    else
-        forward_in_runs(h, p, b, o);
+}
+
+static bool is_one_run(const struct attn_block *b)
+{
+    return b->reach.hi - b->reach.lo <= ATTN_PANEL_KEYS;
+}
+
+/* The keys that any of some blocks reaches, as a first run of none, and their end. */
+static void widen_keys(struct attn_keys *keys, int *end, const struct attn_block *b)
+{
+    if (b->reach.lo < b->reach.hi && b->reach.lo < keys->at) keys->at = b->reach.lo;
+    if (b->reach.hi > *end) *end = b->reach.hi;
+}
+
+static struct attn_keys common(struct attn_keys keys, const struct attn_block *b)
+{
+    const int lo = b->reach.lo > keys.at ? b->reach.lo : keys.at, end = keys.at + keys.count;
+
+    return (struct attn_keys){lo, (b->reach.hi < end ? b->reach.hi : end) - lo};
+}
+
+/* A few blocks at a time go through the keys together: K and V, and in backward dK and dV, are then
+ * fetched once for all of them. */
+static void forward_blocks(const struct attn_head *h, int first, int end)
+{
+    struct attn_panels p[ATTN_PART_BLOCKS];
+    struct attn_keys keys = {h->Tk, 0};
+    int hi = 0;
+
+    for (int i = first; i < end; i++) {
+        const struct attn_block *b = &h->block[i];
+        p[i - first] = attn_panels_of(h, i - first);
+        begin_block(h, &p[i - first], b);
+        if (is_one_run(b)) {
+            forward_at_once(h, &p[i - first], b);
+            continue;
+        }
+        memset(p[i - first].o, 0, p[i - first].W * (size_t)h->Dv * sizeof *h->o);
+        widen_keys(&keys, &hi, b);
+    }
+    while (next_keys(&keys, hi))
+        for (int i = first; i < end; i++) {
+            const struct attn_keys some = common(keys, &h->block[i]);
+            if (some.count > 0 && !is_one_run(&h->block[i]))
+                forward_run(h, &p[i - first], &h->block[i], some);
+        }
+    for (int i = first; i < end; i++)
+        if (!is_one_run(&h->block[i])) end_runs(h, &p[i - first], &h->block[i]);
 }
 
 void attn_stream_forward(const struct attn_head *h)
 {
     const struct attn_panels p = attn_panels_of(h, 0);
 
-    for (int i = h->first; i < h->end; i++) forward_block(h, &p, &h->block[i]);
+    for (int i = h->first; h->kept && i < h->end; i++) {
+        begin_block(h, &p, &h->block[i]);
+        forward_at_once(h, &p, &h->block[i]);
+    }
+    for (int i = h->first; !h->kept && i < h->end; i += ATTN_PART_BLOCKS)
+        forward_blocks(h, i, h->end - i < ATTN_PART_BLOCKS ? h->end : i + ATTN_PART_BLOCKS);
 }
 
 static void add_bias_gradient(const struct attn_head *h, const struct attn_head_grad *g,
@@ -316,15 +362,6 @@ static void pass_keys(const struct attn_head_grad *g, int end)
     if (g->done) __atomic_store_n(g->done, end, __ATOMIC_RELEASE);
 }
 
-static struct attn_keys common(struct attn_keys keys, const struct attn_block *b)
-{
-    const int lo = b->reach.lo > keys.at ? b->reach.lo : keys.at, end = keys.at + keys.count;
-
-    return (struct attn_keys){lo, (b->reach.hi < end ? b->reach.hi : end) - lo};
-}
-
-/* A few blocks at a time go through the keys together: K, V, dK and dV are then
- * fetched once for all of them. */
 static void backward_blocks(const struct attn_head *h, const struct attn_head_grad *g, int first,
                             int end)
 {
@@ -337,8 +374,7 @@ static void backward_blocks(const struct attn_head *h, const struct attn_head_gr
         p[i - first] = attn_panels_of(h, i - first);
         prepare_backward(h, g, &p[i - first], b);
         clear_fresh(h, g, b);
-        if (b->reach.lo < b->reach.hi && b->reach.lo < keys.at) keys.at = b->reach.lo;
-        if (b->reach.hi > hi) hi = b->reach.hi;
+        widen_keys(&keys, &hi, b);
     }
     while (next_keys(&keys, hi)) {
         wait_for_keys(g, keys.at + keys.count);
