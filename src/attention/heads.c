@@ -112,20 +112,35 @@ int attn_slice_start(const struct attn_groups *g, int slice)
     return (int)((long long)g->count * slice / g->slices);
 }
 
-static void forward_slice(void *context, int index, int worker)
+/* Group by group, with what stands before and after its heads. */
+static void do_slice(const struct attn_call *c, int index, int worker,
+                     void (*heads)(const struct attn_call *, const struct attn_room *,
+                                   struct attn_sequences))
 {
-    const struct attn_call *c = context;
     const struct attn_around *around = c->around;
     const struct attn_room room = room_of(c, worker);
-    const int end = attn_slice_start(&around->groups, index + 1), H = c->a->n.H;
+    const int end = attn_slice_start(&around->groups, index + 1);
 
     for (int g = attn_slice_start(&around->groups, index); g < end; g++) {
         const struct attn_sequences s = attn_group_at(&around->groups, g);
         around->before(around->context, s, NULL);
-        for (int i = s.first * H; i < (s.first + s.count) * H; i++)
-            for (int p = c->cut.parts - 1; p >= 0; p--) forward_head(c, &room, i, p);
+        heads(c, &room, s);
         around->after(around->context, s, NULL);
     }
+}
+
+static void forward_sequences(const struct attn_call *c, const struct attn_room *room,
+                              struct attn_sequences s)
+{
+    const int H = c->a->n.H;
+
+    for (int i = s.first * H; i < (s.first + s.count) * H; i++)
+        for (int p = c->cut.parts - 1; p >= 0; p--) forward_head(c, room, i, p);
+}
+
+static void forward_slice(void *context, int index, int worker)
+{
+    do_slice(context, index, worker, forward_sequences);
 }
 
 /* Whether slices are the tasks; else heads are, since threads would have to wait for the last
@@ -284,21 +299,19 @@ static void backward_task(void *context, int index, int worker)
 }
 
 /* The parts of a head in the order in which they add to its keys. */
+static void backward_sequences(const struct attn_call *c, const struct attn_room *room,
+                               struct attn_sequences s)
+{
+    const int Hkv = c->a->n.Hkv;
+
+    for (int i = s.first * Hkv; i < (s.first + s.count) * Hkv; i++)
+        for (int m = 0; m < c->members; m++)
+            for (int p = c->cut.parts - 1; p >= 0; p--) backward_head(c, room, i, m, p);
+}
+
 static void backward_slice(void *context, int index, int worker)
 {
-    const struct attn_call *c = context;
-    const struct attn_around *around = c->around;
-    const struct attn_room room = room_of(c, worker);
-    const int end = attn_slice_start(&around->groups, index + 1), Hkv = c->a->n.Hkv;
-
-    for (int g = attn_slice_start(&around->groups, index); g < end; g++) {
-        const struct attn_sequences s = attn_group_at(&around->groups, g);
-        around->before(around->context, s, NULL);
-        for (int i = s.first * Hkv; i < (s.first + s.count) * Hkv; i++)
-            for (int m = 0; m < c->members; m++)
-                for (int p = c->cut.parts - 1; p >= 0; p--) backward_head(c, &room, i, m, p);
-        around->after(around->context, s, NULL);
-    }
+    do_slice(context, index, worker, backward_sequences);
 }
 
 /* Whether different tasks would add to the same numbers in no order. */
