@@ -138,15 +138,36 @@ START_TEST(known_losses)
 }
 END_TEST
 
-/* Far below the rounding of 1: only a log1p can see these. */
+/* Far below the rounding of 1: only a log1p can see these. Many of them make one sum. */
 START_TEST(tiny_losses_keep_their_digits)
 {
-    attn_real x[2] = {(attn_real)(20 + 20 * _i), 0}, p[2];
-    const int target = 0;
-    const struct attn_loss loss = attn_cross_entropy_forward(p, x, &target, 1, 2);
+    enum { ROWS = 70 };
+    attn_real x[2 * ROWS], p[2 * ROWS];
+    const int targets[ROWS] = {0}, rows[] = {1, 2, ROWS};
 
-    ck_assert(is_near(loss.sum, log1p(exp(-(double)x[0])), 0, TOLERANCE(1e-15, 1e-6)));
-    ck_assert(loss.sum > 0);
+    for (int r = 0; r < ROWS; r++) {
+        x[2 * r] = (attn_real)(20 + 20 * _i);
+        x[2 * r + 1] = 0;
+    }
+    for (int k = 0; k < 3; k++) {
+        const struct attn_loss loss = attn_cross_entropy_forward(p, x, targets, rows[k], 2);
+        const double want = rows[k] * log1p(exp(-(double)x[0]));
+
+        ck_assert(is_near(loss.sum, want, 0, TOLERANCE(2e-14, 1e-6)));
+        ck_assert(loss.sum > 0);
+    }
+}
+END_TEST
+
+/* As many classes and rows as are taken together, and the largest sum of exponentials each. */
+START_TEST(no_number_of_rows_overflows)
+{
+    enum { ROWS = 100, CLASSES = 128 };
+    attn_real *x = zeros((size_t)ROWS * CLASSES), *p = unset((size_t)ROWS * CLASSES);
+    const int targets[ROWS] = {0};
+    const struct attn_loss loss = attn_cross_entropy_forward(p, x, targets, ROWS, CLASSES);
+
+    ck_assert(is_near(loss.sum, ROWS * log(CLASSES), 0, 1e-14));
 }
 END_TEST
 
@@ -244,6 +265,13 @@ START_TEST(not_a_number_reaches_the_loss)
         x[_i] = (attn_real)NAN;
         ck_assert(!isfinite(attn_cross_entropy_forward(p, x, &t, 1, 19).sum));
     }
+    for (int row = 0; row < 40; row++) {
+        int targets[40] = {0};
+        attn_real *x = normals(40 * 19, 1, 1), *p = unset(40 * 19);
+
+        x[row * 19 + _i] = (attn_real)NAN;
+        ck_assert(!isfinite(attn_cross_entropy_forward(p, x, targets, 40, 19).sum));
+    }
 }
 END_TEST
 
@@ -298,6 +326,7 @@ void add_tests(Suite *suite)
     add_loop_test(suite, "gradient by differences", gradient_by_differences, 3);
     add_loop_test(suite, "known losses", known_losses, KNOWN);
     add_loop_test(suite, "tiny losses keep their digits", tiny_losses_keep_their_digits, 3);
+    add_test(suite, "no number of rows overflows", no_number_of_rows_overflows);
     add_test(suite, "padding is neither summed nor counted", padding_is_neither_summed_nor_counted);
     add_test(suite, "more padding changes no bit", more_padding_changes_no_bit);
     add_test(suite, "nothing counted", nothing_counted);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "attn/clip.h"
 #include "attn/embedding.h"
 
 int attn_strongest(const attn_real *x, int n)
@@ -47,11 +48,10 @@ static void add_states(struct attn_answers *a, const struct attn_batch *one, con
 
     memset(sum, 0, (size_t)width * sizeof *sum);
     for (int i = 0; i < one->T; i++, x += width) {
-        double length = 0;
         if (!attn_batch_counts(one, (size_t)i)) continue;
-        for (int c = 0; c < width; c++) length += (double)x[c] * (double)x[c];
+        const double length = attn_norm(x, (size_t)width);
         if (length == 0) continue;
-        const double unit = 1 / sqrt(length);
+        const double unit = 1 / length;
         for (int c = 0; c < width; c++) sum[c] += unit * (double)x[c];
         n++;
     }
