@@ -35,11 +35,11 @@
 #include "panels.h"
 #include "room.h"
 
-/* The next run of keys below `end`, behind those at *keys. Before the first stands one of none. */
-static bool next_keys(struct attn_keys *keys, int end)
+/* The next run of up to `run` keys below `end`, behind *keys; the first is behind one of none. */
+static bool next_keys(struct attn_keys *keys, int end, int run)
 {
     keys->at += keys->count;
-    const int border = (keys->at / ATTN_PANEL_KEYS + 1) * ATTN_PANEL_KEYS;
+    const int border = (keys->at / run + 1) * run;
     keys->count = (border < end ? border : end) - keys->at;
     return keys->count > 0;
 }
@@ -193,7 +193,7 @@ static void forward_blocks(const struct attn_head *h, int first, int end)
         memset(p[i - first].o, 0, p[i - first].W * (size_t)h->Dv * sizeof *h->o);
         widen_keys(&keys, &hi, b);
     }
-    while (next_keys(&keys, hi))
+    while (next_keys(&keys, hi, ATTN_PANEL_KEYS))
         for (int i = first; i < end; i++) {
             const struct attn_keys some = common(keys, &h->block[i]);
             if (some.count > 0 && !is_one_run(&h->block[i]))
@@ -376,7 +376,7 @@ static void backward_blocks(const struct attn_head *h, const struct attn_head_gr
         clear_fresh(h, g, b);
         widen_keys(&keys, &hi, b);
     }
-    while (next_keys(&keys, hi)) {
+    while (next_keys(&keys, hi, ATTN_BACKWARD_KEYS)) {
         wait_for_keys(g, keys.at + keys.count);
         for (int i = end - 1; i >= first; i--) {
             const struct attn_keys some = common(keys, &h->block[i]);
