@@ -8,7 +8,7 @@ enum {
     ROWS = 256,     /* of w in a task, at most, */
     FINE_ROWS = 64, /* where there are so many a multiple of these, */
     FEW_ROWS = 16,  /* else of these; */
-    TASKS = 4       /* so many for each thread */
+    TASKS = 3       /* so many for each thread */
 };
 
 /* What a task knows: all projections of the call. */
