@@ -9,7 +9,7 @@
  * and at the end O / l is the softmax-weighted mean, m + log l the log-sum-exp
  * of the row (Milakov & Gimelshein 2018, Algorithm 3; Rabe & Staats 2021).
  *
- * Backward. From m and l of each row the weights come back a run at a time,
+ * Backward. From m and l of each row the weights come back a run of 128 keys at a time,
  * P = E / l with E = e^(S-m), and the row sum of the softmax backward is known
  * before:
  *
