@@ -8,6 +8,7 @@
 #include "kind.h"
 #include "pieces.h"
 #include "room.h"
+#include "stack.h"
 
 #define KIND(name) extern const struct attn_kind attn_kind_##name;
 #include "kinds.h"
@@ -174,7 +175,7 @@ static void take_results(struct attn_saved *s, struct attn_arena *arena,
         if (attn_attention_way(a) == ATTN_WAY_PLAIN)
             s->p = attn_arena_reals(arena, attn_size_mul(heads, map));
     } else if (attn_attention_way(a) == ATTN_WAY_STREAMING) {
-        const size_t kept = attn_size_mul(heads, attn_stream_kept(a->n.Tq, a->n.Tk));
+        const size_t kept = attn_size_mul(heads, attn_stream_kept(attn_stack_room(a).Tq, a->n.Tk));
         s->shift = attn_arena_reals(arena, attn_size_mul(heads, Tq));
         s->share = attn_arena_reals(arena, attn_size_mul(heads, Tq));
         if (a->softcap == 0 && kept <= KEPT_BYTES / sizeof(attn_real))
@@ -190,6 +191,7 @@ struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_at
     const struct attn_shape n = a->n;
     const struct attn_cut cut = attn_cut_of(a);
     const size_t B = (size_t)n.B, heads = attn_size_mul(B, (size_t)n.H);
+    struct attn_attention most = *a;
     struct attn_arena measure = {0};
     struct attn_saved s = {0};
 
@@ -199,7 +201,8 @@ struct attn_saved attn_saved_take(struct attn_arena *arena, const struct attn_at
     s.progress =
         attn_arena_take(arena, attn_size_mul(heads, (size_t)(cut.blocks / ATTN_PART_BLOCKS) + 1),
                         sizeof *s.progress);
-    attn_room_take(&measure, a);
+    most.n = attn_stack_room(a);
+    attn_room_take(&measure, &most);
     s.room_size = measure.used; /* a multiple of the alignment, as all that is taken */
     s.rooms = attn_threads_count(a->threads);
     s.room = attn_arena_take(arena, (size_t)s.rooms, s.room_size);

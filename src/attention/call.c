@@ -22,31 +22,31 @@ static attn_real *part_to_write(attn_real *x, size_t offset)
 /* The tables of sequence b: all share one where no lengths differ. */
 static size_t table_of(const struct attn_call *c, int b)
 {
-    return c->a->mask.lengths ? (size_t)b : 0;
+    return c->a.mask.lengths ? (size_t)b : 0;
 }
 
 static void add_results(struct attn_head *head, const struct attn_call *c, int b, int h)
 {
-    const struct attn_shape n = c->a->n;
+    const struct attn_shape n = c->a.n;
     const struct attn_saved *saved = c->saved;
     const size_t index = (size_t)b * (size_t)n.H + (size_t)h, row = index * (size_t)n.Tq;
 
-    head->o = part_to_write(saved->o, at(c->a->o, b, h));
+    head->o = part_to_write(saved->o, at(c->a.o, b, h));
     head->lse = saved->lse + row;
     if (saved->p) head->p = saved->p + row * (size_t)n.Tk;
     if (saved->score) head->score = saved->score + row * (size_t)n.Tk;
     if (saved->shift) head->shift = saved->shift + row;
     if (saved->share) head->share = saved->share + row;
-    if (saved->kept && c->a->softcap == 0)
+    if (saved->kept && c->a.softcap == 0)
         head->kept = saved->kept + index * attn_stream_kept(n.Tq, n.Tk);
 }
 
 static void add_masks(struct attn_head *head, const struct attn_call *c, int b, int h)
 {
-    const struct attn_mask *m = &c->a->mask;
+    const struct attn_mask *m = &c->a.mask;
     const size_t table = table_of(c, b);
 
-    head->span = c->saved->span + table * (size_t)c->a->n.Tq;
+    head->span = c->saved->span + table * (size_t)c->a.n.Tq;
     head->block = c->saved->block + table * (size_t)c->cut.blocks;
     head->lo = head->Tk;
     for (int i = 0; i < c->cut.blocks; i++) {
@@ -62,7 +62,7 @@ static void add_masks(struct attn_head *head, const struct attn_call *c, int b, 
 
 struct attn_head attn_head_of(const struct attn_call *c, const struct attn_room *room, int b, int h)
 {
-    const struct attn_attention *a = c->a;
+    const struct attn_attention *a = &c->a;
     const struct attn_shape n = a->n;
     const int kv = h / c->members;
     struct attn_head head = {
@@ -102,7 +102,7 @@ struct attn_head attn_head_of(const struct attn_call *c, const struct attn_room 
 
 struct attn_head_grad attn_head_grad_of(const struct attn_call *c, int b, int h)
 {
-    const struct attn_attention *a = c->a;
+    const struct attn_attention *a = &c->a;
     const int kv = h / c->members;
     struct attn_head_grad grad = {
         .d_o = part(c->d_o, at(a->o, b, h)),

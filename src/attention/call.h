@@ -7,7 +7,9 @@
 #include "room.h"
 
 struct attn_call {
-    const struct attn_attention *a;
+    const struct attn_attention *single; /* as the caller gave it; */
+    struct attn_attention a;             /* `height` of its sequences in one (stack.h) */
+    int height;
     struct attn_saved *saved;
     struct attn_cut cut;
     int members; /* query heads of a key head */

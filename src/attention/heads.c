@@ -1,4 +1,5 @@
-/* From arrays of all heads to one head after the other.
+/* From arrays of all heads to one head after the other; short sequences are stacked first
+ * (stack.h).
  *
  * Work is cut into tasks that threads take in one order: by slices of the batch where something
  * is to be done before and after attention and there are enough of them, else
@@ -14,6 +15,7 @@
 #include "attn/threads.h"
 #include "call.h"
 #include "pieces.h"
+#include "stack.h"
 
 enum { TASK_PRODUCTS = 1 << 16 }; /* multiply-adds below which heads share a task */
 
@@ -39,7 +41,7 @@ static struct attn_room room_of(const struct attn_call *c, int worker)
     struct attn_arena arena = {.base = (unsigned char *)c->saved->room +
                                        (size_t)worker * c->saved->room_size};
 
-    return attn_room_take(&arena, c->a);
+    return attn_room_take(&arena, &c->a);
 }
 
 /* Part p of the head's blocks. */
@@ -68,11 +70,11 @@ static int tasks_of(const struct attn_cut *cut, int units)
 
 static void forward_head(const struct attn_call *c, const struct attn_room *room, int index, int p)
 {
-    struct attn_head head = attn_head_of(c, room, index / c->a->n.H, index % c->a->n.H);
+    struct attn_head head = attn_head_of(c, room, index / c->a.n.H, index % c->a.n.H);
 
     take_part(&head, &c->cut, p);
     if (head.lo < head.hi)
-        c->a->kind->forward(&head);
+        c->a.kind->forward(&head);
     else if (head.first == 0)
         see_nothing(&head);
 }
@@ -83,7 +85,7 @@ static void forward_task(void *context, int index, int worker)
 {
     const struct attn_call *c = context;
     const struct attn_room room = room_of(c, worker);
-    const int heads = c->a->n.B * c->a->n.H, parts = c->cut.parts;
+    const int heads = c->a.n.B * c->a.n.H, parts = c->cut.parts;
     const int from = index / parts * c->cut.together;
 
     for (int i = from; i < heads && i < from + c->cut.together; i++)
@@ -129,12 +131,19 @@ static void do_slice(const struct attn_call *c, int index, int worker,
     }
 }
 
+/* How many heads, `heads` a stack, lie before the caller's sequence s, which begins a stack. */
+static int heads_before(const struct attn_call *c, int s, int heads)
+{
+    assert(s % c->height == 0);
+    return s / c->height * heads;
+}
+
 static void forward_sequences(const struct attn_call *c, const struct attn_room *room,
                               struct attn_sequences s)
 {
-    const int H = c->a->n.H;
+    const int H = c->a.n.H, end = heads_before(c, s.first + s.count, H);
 
-    for (int i = s.first * H; i < (s.first + s.count) * H; i++)
+    for (int i = heads_before(c, s.first, H); i < end; i++)
         for (int p = c->cut.parts - 1; p >= 0; p--) forward_head(c, room, i, p);
 }
 
@@ -147,7 +156,7 @@ static void forward_slice(void *context, int index, int worker)
  * slices for more than a twentieth of the time. */
 static bool go_by_slices(const struct attn_call *c)
 {
-    const int slices = c->around->groups.slices, threads = attn_threads_count(c->a->threads);
+    const int slices = c->around->groups.slices, threads = attn_threads_count(c->a.threads);
     const int rounds = slices / threads + (slices % threads != 0);
 
     return slices > 0 && (double)rounds * threads <= 1.05 * slices;
@@ -157,16 +166,16 @@ static bool go_by_slices(const struct attn_call *c)
 static void run_around(void (*step)(void *, struct attn_sequences, struct attn_threads *),
                        const struct attn_call *c)
 {
-    step(c->around->context, (struct attn_sequences){0, c->a->n.B}, c->a->threads);
+    step(c->around->context, (struct attn_sequences){0, c->single->n.B}, c->a.threads);
 }
 
 static void make_tables(const struct attn_call *c)
 {
-    const struct attn_shape n = c->a->n;
+    const struct attn_shape n = c->a.n;
 
-    for (int b = 0; b < (c->a->mask.lengths ? n.B : 1); b++) {
+    for (int b = 0; b < (c->a.mask.lengths ? n.B : 1); b++) {
         struct attn_span *span = c->saved->span + (size_t)b * (size_t)n.Tq;
-        attn_mask_spans(span, &c->a->mask, n.Tq, n.Tk, b);
+        attn_stack_spans(span, c->single, c->height, b * c->height);
         for (int i = 0; i < c->cut.blocks; i++)
             c->saved->block[(size_t)b * (size_t)c->cut.blocks + (size_t)i] =
                 attn_block_at(span, n.Tq, i * ATTN_PANEL);
@@ -194,13 +203,18 @@ static attn_real scale_of(const struct attn_attention *a)
 
 static struct attn_call call_of(struct attn_saved *saved, const attn_real *q, const attn_real *k,
                                 const attn_real *v, const attn_real *weights,
-                                const struct attn_attention *a)
+                                const struct attn_attention *single)
 {
-    return (struct attn_call){.a = a,
+    const int height = attn_stack_height(single);
+    const struct attn_attention a = attn_stack(single, height);
+
+    return (struct attn_call){.single = single,
+                              .a = a,
+                              .height = height,
                               .saved = saved,
-                              .cut = attn_cut_of(a),
-                              .members = a->n.H / a->n.Hkv,
-                              .scale = scale_of(a),
+                              .cut = attn_cut_of(&a),
+                              .members = a.n.H / a.n.Hkv,
+                              .scale = scale_of(&a),
                               .q = q,
                               .k = k,
                               .v = v,
@@ -232,7 +246,7 @@ void attn_attention_forward_around(attn_real *o, struct attn_saved *saved, const
         return;
     }
     run_around(around->before, &c);
-    attn_threads_run(a->threads, tasks_of(&c.cut, a->n.B * a->n.H), forward_task, &c);
+    attn_threads_run(a->threads, tasks_of(&c.cut, c.a.n.B * c.a.n.H), forward_task, &c);
     run_around(around->after, &c);
 }
 
@@ -258,7 +272,7 @@ static void zero_fresh(const struct attn_head *h, struct attn_head_grad *g)
 static void backward_head(const struct attn_call *c, const struct attn_room *room, int unit,
                           int member, int p)
 {
-    const struct attn_shape n = c->a->n;
+    const struct attn_shape n = c->a.n;
     const int members = c->members, b = unit / n.Hkv, h = unit % n.Hkv * members + member;
     const int step = member * c->cut.parts + c->cut.parts - 1 - p;
     int *progress = c->saved->progress + (size_t)unit * (size_t)(members * c->cut.parts);
@@ -273,8 +287,8 @@ static void backward_head(const struct attn_call *c, const struct attn_room *roo
     grad.fresh_queries = c->g->fresh;
     grad.fresh_keys = c->g->fresh && member == 0;
     if (head.lo < head.hi) {
-        if (!head.panel || !c->a->kind->in_parts) zero_fresh(&head, &grad);
-        c->a->kind->backward(&head, &grad);
+        if (!head.panel || !c->a.kind->in_parts) zero_fresh(&head, &grad);
+        c->a.kind->backward(&head, &grad);
     } else if (p == 0) {
         zero_fresh(&head, &grad);
     }
@@ -286,7 +300,7 @@ static void backward_task(void *context, int index, int worker)
 {
     const struct attn_call *c = context;
     const struct attn_room room = room_of(c, worker);
-    const struct attn_shape n = c->a->n;
+    const struct attn_shape n = c->a.n;
     const int units = n.B * n.Hkv, members = c->members, parts = c->cut.parts;
 
     if (parts > 1) {
@@ -302,9 +316,9 @@ static void backward_task(void *context, int index, int worker)
 static void backward_sequences(const struct attn_call *c, const struct attn_room *room,
                                struct attn_sequences s)
 {
-    const int Hkv = c->a->n.Hkv;
+    const int Hkv = c->a.n.Hkv, end = heads_before(c, s.first + s.count, Hkv);
 
-    for (int i = s.first * Hkv; i < (s.first + s.count) * Hkv; i++)
+    for (int i = heads_before(c, s.first, Hkv); i < end; i++)
         for (int m = 0; m < c->members; m++)
             for (int p = c->cut.parts - 1; p >= 0; p--) backward_head(c, room, i, m, p);
 }
@@ -317,7 +331,7 @@ static void backward_slice(void *context, int index, int worker)
 /* Whether different tasks would add to the same numbers in no order. */
 static bool is_shared(const struct attn_call *c)
 {
-    const struct attn_attention *a = c->a;
+    const struct attn_attention *a = &c->a;
 
     return c->g->dweights || (c->g->dbias && ((a->mask.bias_batch == 0 && a->n.B > 1) ||
                                               (a->mask.bias_head == 0 && a->n.H > 1)));
@@ -330,7 +344,7 @@ void attn_attention_backward_around(const struct attn_attention_grads *g, const 
                                     const struct attn_around *around)
 {
     struct attn_call c = call_of(saved, q, k, v, weights, a);
-    const struct attn_shape n = a->n;
+    const struct attn_shape n = c.a.n;
     const int units = n.B * n.Hkv;
     const int tasks = c.cut.parts > 1 ? n.B * n.H * c.cut.parts : tasks_of(&c.cut, units);
 

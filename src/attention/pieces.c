@@ -64,6 +64,19 @@ static int rest_of_group(int key, int end)
     return (group < end ? group : end) - key;
 }
 
+/* Whether all queries of the piece, and no others, see the next `more` keys too. */
+static bool goes_on(const struct attn_piece *p, const struct attn_block *b, int key, int more)
+{
+    struct attn_piece next;
+
+    if (!attn_group_sees_all(&b->group[p->from / ATTN_GROUP], key, p->keys + more)) return false;
+    if (attn_group_sees_all(&b->reach, key, p->keys + more)) return true;
+    for (int i = p->from + ATTN_GROUP; i < p->from + p->queries; i += ATTN_GROUP)
+        if (!attn_group_sees_all(&b->group[i / ATTN_GROUP], key, p->keys + more)) return false;
+    fit_queries(&next, b, key + p->keys, more);
+    return next.from == p->from && next.queries == p->queries;
+}
+
 bool attn_next_by_keys(struct attn_piece *piece, const struct attn_block *b, struct attn_keys keys)
 {
     const int end = keys.at + keys.count;
@@ -77,8 +90,7 @@ bool attn_next_by_keys(struct attn_piece *piece, const struct attn_block *b, str
     }
     if (key >= end) return false;
     p.first = key - keys.at;
-    while (attn_group_sees_all(&b->reach, key, p.keys) && key + p.keys < end &&
-           attn_group_sees_all(&b->reach, key, p.keys + (more = rest_of_group(key + p.keys, end))))
+    while (key + p.keys < end && goes_on(&p, b, key, more = rest_of_group(key + p.keys, end)))
         p.keys += more;
     *piece = p;
     return true;
