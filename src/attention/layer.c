@@ -303,6 +303,12 @@ static void list_gradients(struct pass *pass, const attn_real *dout)
     p[ATTN_OUT].fresh = true;
 }
 
+/* What attention worked in is free again. */
+static struct attn_workroom workroom_of(const struct attn_layer_saved *saved)
+{
+    return (struct attn_workroom){saved->core.room, saved->core.room_size / sizeof(attn_real)};
+}
+
 /* Each step undoes the forward step of the same name, last first:
  *
  *   out = O W_O + b_O     dO = dout W_O^T,  dW_O += O^T dout
@@ -340,5 +346,5 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                                                          .groups = pass.groups});
     if (pass.by_slices) attn_layer_sum_slices(pass.p, saved->slices, &pass.groups);
     for (int i = 0; pass.by_slices && i < ATTN_PROJECTIONS; i++) pass.p[i].dw = NULL;
-    attn_project_backward_w(pass.p, ATTN_PROJECTIONS, core.threads);
+    attn_project_backward_w(pass.p, ATTN_PROJECTIONS, workroom_of(saved), core.threads);
 }

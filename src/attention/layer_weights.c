@@ -86,7 +86,7 @@ static void add_to_slice(const struct attn_projection p[ATTN_PROJECTIONS], attn_
         if (begins && slice > 0 && part[i].dw)
             memset(part[i].dw, 0, numbers_of(&p[i]) * sizeof *part[i].dw);
     }
-    attn_project_backward_w(part, ATTN_PROJECTIONS, threads);
+    attn_project_backward_w(part, ATTN_PROJECTIONS, (struct attn_workroom){0}, threads);
 }
 
 void attn_layer_add_slices(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,

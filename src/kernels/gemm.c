@@ -1,105 +1,15 @@
 /* Loops over runs of K of up to 256, blocks of rows of A that stay in the
  * second-level cache, and strips of B as wide as a tile that stay near the
- * first; which of the first two is outside depends on what would be read again. What would be read
- * with large gaps, again and again, is copied first: a strip of B whose rows are far apart or
- * whose columns are not adjacent or too few; a block of A that is read across its rows, into
- * panels as high as a tile. Where that is not worth it, runs of K are shorter, so that lines of A,
- * of which a tile uses a part, stay in the first-level cache beside the strip of B. */
+ * first; which of the first two is outside depends on what would be read again. Some of
+ * A and B is copied first (gemm_copy.h). Where A is, the next strip of B is fetched while one is
+ * multiplied: such products have a long K, and B comes from far away. */
 #include "gemm.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "gemm_copy.h"
 #include "kernels.h"
-
-enum {
-    K_BLOCK = 256,
-    K_ACROSS = 128,   /* where A is read across its rows */
-    ROWS = 256,       /* of A at a time */
-    PACKED_ROWS = 64, /* of A at a time, at most, where they are copied */
-    STRIP_BYTES = 128,
-    FAR_BYTES = 512, /* rows of B so far apart fall on few sets of the first-level cache */
-    FAR_BYTES_A = 1024,
-    APART_BYTES_A = 256,
-    FEW_ROWS = 32 /* not worth a copy of B */
-};
-
-/* Room for the widest tile, two 64-byte vectors a row, and for a block of A. */
-struct packed {
-    attn_real b[K_BLOCK * (STRIP_BYTES / sizeof(attn_real))];
-    attn_real a[K_BLOCK * PACKED_ROWS];
-} __attribute__((aligned(64)));
-
-/* A run of K: whole segments, or a part of one. */
-struct run {
-    int segment, at; /* the first, and where in it */
-    int segments, K; /* how many, and of each so much */
-};
-
-/* The rows of a run, one below the other. */
-static int rows_of(struct run r)
-{
-    return r.segments * r.K;
-}
-
-static void pack_b(struct packed *to, const struct attn_gemm *g, struct run r,
-                   const attn_real *from, int cols, int width)
-{
-    attn_real *at = to->b;
-
-    if (cols < width) memset(at, 0, (size_t)rows_of(r) * (size_t)width * sizeof *at);
-    for (int s = 0; s < r.segments; s++, from += g->b_step, at += r.K * width) {
-        if (g->b_col == 1)
-            for (int k = 0; k < r.K; k++)
-                memcpy(at + k * width, from + (size_t)k * g->b_row, (size_t)cols * sizeof *at);
-        else if (g->b_row == 1)
-            attn_kernels()->transpose(at, (size_t)width, from, g->b_col, cols, r.K, 1);
-        else
-            for (int k = 0; k < r.K; k++)
-                for (int j = 0; j < cols; j++)
-                    at[k * width + j] = from[(size_t)k * g->b_row + (size_t)j * g->b_col];
-    }
-}
-
-/* Whether rows of B are worth a copy that brings them together. */
-static bool is_far(const struct attn_gemm *g, int rows)
-{
-    return g->b_row * sizeof *g->b >= FAR_BYTES && rows >= FEW_ROWS;
-}
-
-/* Whether A is read across rows that lie so many bytes apart. */
-static bool reads_across(const struct attn_gemm *g, size_t bytes)
-{
-    return g->a_row == 1 && g->a_col * sizeof *g->a >= bytes;
-}
-
-/* Whether A is copied: only for several strips. */
-static bool packs_a(const struct attn_gemm *g)
-{
-    return reads_across(g, FAR_BYTES_A) && g->N > attn_kernels()->tile_cols;
-}
-
-static int most_k(const struct attn_gemm *g)
-{
-    return reads_across(g, APART_BYTES_A) && !packs_a(g) ? K_ACROSS : K_BLOCK;
-}
-
-static int most_rows(const struct attn_gemm *g)
-{
-    const int high = attn_kernels()->tile_rows;
-
-    return packs_a(g) ? PACKED_ROWS / high * high : ROWS;
-}
-
-static void pack_a(struct packed *to, const struct attn_gemm *g, struct run r,
-                   const attn_real *from, int rows)
-{
-    const size_t high = (size_t)attn_kernels()->tile_rows, panel = (size_t)rows_of(r) * high;
-
-    for (int s = 0; s < r.segments; s++)
-        attn_kernels()->to_panels(to->a + (size_t)s * (size_t)r.K * high, panel,
-                                  from + (size_t)s * g->a_step, g->a_col, r.K, rows);
-}
 
 static int block_of(const struct attn_gemm *g)
 {
@@ -117,7 +27,7 @@ static void clear(const struct attn_gemm *g)
 }
 
 /* Rows i .. of C from a run of K, with B where it lies. */
-static struct attn_tile tile_of(const struct attn_gemm *g, struct run r, int i, int rows)
+static struct attn_tile tile_of(const struct attn_gemm *g, struct attn_run r, int i, int rows)
 {
     return (struct attn_tile){.c = g->c + (size_t)i * g->c_row,
                               .c_row = g->c_row,
@@ -157,7 +67,7 @@ static size_t c_at(const struct attn_gemm *g, int j)
 /* Whether a tile may hold vectors of two blocks, read where they lie. */
 static bool goes_across(const struct attn_gemm *g, int rows)
 {
-    return g->b_col == 1 && block_of(g) % attn_kernels()->lanes == 0 && !is_far(g, rows);
+    return g->b_col == 1 && block_of(g) % attn_kernels()->lanes == 0 && !attn_gemm_is_far(g, rows);
 }
 
 /* The strip that starts with column j, as wide as a tile or what is left, of rows that start at
@@ -176,57 +86,100 @@ static void set_columns(struct attn_tile *t, const struct attn_gemm *g, const at
     t->c_next = (ptrdiff_t)(c_at(g, j + lanes) - c_at(g, j));
 }
 
-/* t with its rows of A in panels, if they were copied. */
-static void multiply_rows(struct attn_tile t, bool in_panels)
+/* The rows of a run of B that are still to be fetched, in one strip. */
+struct ahead {
+    const attn_real *row;
+    int rows, k; /* how many, and where in its segment the first stands */
+};
+
+static struct ahead ahead_of(const struct attn_gemm *g, struct attn_run r, int j)
+{
+    struct ahead a = {NULL, 0, 0};
+
+    if (!g || g->b_col != 1) return a;
+    a.row = g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row + b_at(g, j);
+    a.rows = attn_run_rows(r);
+    return a;
+}
+
+static void fetch_rows(struct ahead *a, const struct attn_gemm *g, struct attn_run r, int count)
+{
+    const int wide = attn_kernels()->tile_cols;
+
+    for (; count > 0 && a->rows > 0; count--, a->rows--, a->row += g->b_row) {
+        for (int c = 0; c < wide; c += ATTN_LINE) __builtin_prefetch(a->row + c);
+        if (++a->k < r.K) continue;
+        a->k = 0;
+        a->row += g->b_step - (size_t)r.K * g->b_row;
+    }
+}
+
+/* t with its rows of A in panels. Beside each goes a share of the strip that comes next, that of
+ * column j of `next`. */
+static void multiply_panels(struct attn_tile t, struct attn_run r, const struct attn_gemm *next,
+                            int j)
 {
     const struct attn_kernels *kernels = attn_kernels();
-    const int high = kernels->tile_rows, rows = t.rows;
+    const int high = kernels->tile_rows, panels = (t.rows + high - 1) / high;
+    struct ahead ahead = ahead_of(next, r, j);
+    const int share = (ahead.rows + panels - 1) / panels;
 
-    if (!in_panels) {
+    for (int rest = t.rows; rest > 0; rest -= high) {
+        t.rows = rest < high ? rest : high;
+        fetch_rows(&ahead, next, r, share);
         kernels->tile(&t);
-        return;
-    }
-    for (int i = 0; i < rows; i += high) {
-        t.rows = rows - i < high ? rows - i : high;
-        kernels->tile(&t);
-        t.a += t.segments * t.K * high;
+        t.a += attn_copy_panel(r);
         t.c += (size_t)high * t.c_row;
         if (t.row_scale) t.row_scale += high;
     }
 }
 
 /* The strip of C that starts with column j, for the rows and the run of K that t says. */
-static void multiply_strip(struct attn_tile t, const struct attn_gemm *g, struct packed *packed,
-                           struct run r, int j, int end)
+static void multiply_strip(struct attn_tile t, const struct attn_gemm *g,
+                           struct attn_copies *copies, struct attn_run r, int j, int end)
 {
     const struct attn_kernels *kernels = attn_kernels();
 
     set_columns(&t, g, g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row, t.c, j, end);
     const int width = t.cols > kernels->lanes ? kernels->tile_cols : kernels->lanes;
-    if (t.cols < width || g->b_col != 1 || is_far(g, t.rows)) {
-        pack_b(packed, g, r, t.b, t.cols, width);
-        t.b = packed->b;
+    if (t.cols < width || g->b_col != 1 || attn_gemm_is_far(g, t.rows)) {
+        attn_copy_b(copies, g, r, t.b, t.cols, width);
+        t.b = copies->b;
         t.b_row = (size_t)width;
         t.b_next = kernels->lanes;
         t.b_skip = 0;
     }
-    multiply_rows(t, packs_a(g));
+    if (!attn_gemm_copies_a(g)) {
+        kernels->tile(&t);
+        return;
+    }
+    const int next = j + kernels->tile_cols < end ? j + kernels->tile_cols : end;
+    multiply_panels(t, r, next < g->N ? g : g->beside, next < g->N ? next : 0);
 }
 
-static void multiply_run(const struct attn_gemm *g, struct packed *packed, struct run r, int i,
-                         int rows)
+/* All strips of one product, with A as it lies or as it was copied. */
+static void multiply_strips(const struct attn_gemm *g, struct attn_copies *copies,
+                            struct attn_run r, int i, int rows)
 {
     const int block = goes_across(g, rows) ? g->N : block_of(g), wide = attn_kernels()->tile_cols;
     struct attn_tile t = tile_of(g, r, i, rows);
 
-    if (packs_a(g)) {
-        pack_a(packed, g, r, t.a, rows);
-        t.a = packed->a;
+    if (attn_gemm_copies_a(g)) {
+        t.a = copies->a;
         t.a_col = (size_t)attn_kernels()->tile_rows;
         t.a_skip = 0;
     }
     for (int end = block; end <= g->N; end += block)
-        for (int j = end - block; j < end; j += wide) multiply_strip(t, g, packed, r, j, end);
+        for (int j = end - block; j < end; j += wide) multiply_strip(t, g, copies, r, j, end);
+}
+
+static void multiply_run(const struct attn_gemm *first, struct attn_copies *copies,
+                         struct attn_run r, int i, int rows)
+{
+    if (attn_gemm_copies_a(first))
+        attn_copy_a(copies, first, r, tile_of(first, r, i, rows).a, rows);
+    for (const struct attn_gemm *g = first; g; g = g->beside)
+        multiply_strips(g, copies, r, i, rows);
 }
 
 /* Segments that follow each other are none. */
@@ -239,9 +192,9 @@ static int segment_of(const struct attn_gemm *g)
 }
 
 /* The run of K behind r; the first has r->K = 0. False: there is none. */
-static bool next_run(struct run *r, const struct attn_gemm *g, int segment)
+static bool next_run(struct attn_run *r, const struct attn_gemm *g, int segment)
 {
-    const int segments = g->K / segment, longest = most_k(g);
+    const int segments = g->K / segment, longest = attn_gemm_most_k(g);
     const int most = segment < longest ? longest / segment : 1;
 
     r->at += r->K;
@@ -261,7 +214,7 @@ static bool next_run(struct run *r, const struct attn_gemm *g, int segment)
 static bool rows_first(const struct attn_gemm *g, int most)
 {
     const double b = (double)g->K * (g->M / most + 1);
-    const double c = 2. * g->M * (g->K / most_k(g) + 1);
+    const double c = 2. * g->M * (g->K / attn_gemm_most_k(g) + 1);
 
     return b <= c;
 }
@@ -269,16 +222,17 @@ static bool rows_first(const struct attn_gemm *g, int most)
 /* In runs and blocks, copying what needs it. */
 static __attribute__((noinline)) void multiply_large(const struct attn_gemm *g)
 {
-    const int segment = segment_of(g), most = most_rows(g);
+    const int segment = segment_of(g), most = attn_gemm_most_rows(g);
     const int step = rows_first(g, most) ? most : g->M;
-    struct packed packed;
+    struct attn_copies copies;
 
+    attn_copies_begin(&copies, g);
     for (int from = 0; from < g->M; from += step) {
         const int to = g->M - from < step ? g->M : from + step;
-        struct run r = {0};
+        struct attn_run r = {0};
         while (next_run(&r, g, segment))
             for (int i = from; i < to; i += most)
-                multiply_run(g, &packed, r, i, to - i < most ? to - i : most);
+                multiply_run(g, &copies, r, i, to - i < most ? to - i : most);
     }
 }
 
@@ -288,14 +242,14 @@ enum { CHAIN = 4 }; /* products that tiles can add up */
  * rows must not decide whether several are one sum. */
 static bool is_small(const struct attn_gemm *first)
 {
-    const int rows = first->more ? ROWS : first->M;
+    const int rows = first->more ? ATTN_ROWS : first->M;
     int K = 0, n = 0;
 
     for (const struct attn_gemm *g = first; g; g = g->more, n++) {
-        if (n == CHAIN || g->K == 0 || !goes_across(g, rows) || packs_a(g)) return false;
+        if (n == CHAIN || g->K == 0 || !goes_across(g, rows) || attn_gemm_copies_a(g)) return false;
         K += g->K;
     }
-    return rows <= ROWS && K <= most_k(first);
+    return rows <= ATTN_ROWS && K <= attn_gemm_most_k(first);
 }
 
 static void multiply_small(const struct attn_gemm *first)
@@ -306,7 +260,7 @@ static void multiply_small(const struct attn_gemm *first)
 
     for (const struct attn_gemm *g = first; g; g = g->more, n++) {
         const int segment = segment_of(g);
-        t[n] = tile_of(g, (struct run){.segments = g->K / segment, .K = segment}, 0, g->M);
+        t[n] = tile_of(g, (struct attn_run){.segments = g->K / segment, .K = segment}, 0, g->M);
         if (n > 0) t[n - 1].more = &t[n];
     }
     for (int j = 0; j < first->N; j += kernels->tile_cols) {
@@ -322,8 +276,8 @@ static void multiply_small(const struct attn_gemm *first)
 static inline bool is_plain(const struct attn_gemm *g, const struct attn_kernels *kernels)
 {
     return !g->block && !g->segment && !g->strips && !g->more && g->b_col == 1 &&
-           (g->N & (kernels->lanes - 1)) == 0 && g->M <= ROWS && g->K > 0 && g->K <= most_k(g) &&
-           !is_far(g, g->M) && !packs_a(g);
+           (g->N & (kernels->lanes - 1)) == 0 && g->M <= ATTN_ROWS && g->K > 0 &&
+           g->K <= attn_gemm_most_k(g) && !attn_gemm_is_far(g, g->M) && !attn_gemm_copies_a(g);
 }
 
 static inline void multiply_plain(const struct attn_gemm *g, const struct attn_kernels *kernels)
@@ -352,11 +306,32 @@ static inline void multiply_plain(const struct attn_gemm *g, const struct attn_k
     }
 }
 
+/* Whether products beside each other share a copy of A. */
+static bool shares_copy(const struct attn_gemm *g)
+{
+    for (; g; g = g->beside)
+        if (!attn_gemm_copies_a(g) || g->K == 0) return false;
+    return true;
+}
+
+static void multiply_each(const struct attn_gemm *first)
+{
+    for (const struct attn_gemm *g = first; g; g = g->beside) {
+        struct attn_gemm alone = *g;
+        alone.beside = NULL;
+        attn_gemm(&alone);
+    }
+}
+
 void attn_gemm(const struct attn_gemm *g)
 {
     const struct attn_kernels *kernels = attn_kernels();
     const struct attn_gemm *first = g;
 
+    if (g->beside && !shares_copy(g)) {
+        multiply_each(g);
+        return;
+    }
     if (g->M == 0 || g->N == 0) return;
     assert(!g->weights || (!g->add && !g->row_scale && !g->more && !g->block && !g->segment &&
                            !g->strips && g->N % kernels->lanes == 0));

@@ -36,10 +36,14 @@ struct attn_gemm {
                     and b_step are those within a strip. N is whole strips, block whole vectors */
     bool add;
     const attn_real *weights,
-        *delta;                   /* as c lies, (N) whole vectors: at the end C becomes
-                                     weights (C - delta), 0 where they are; NULL: no. For plain
-                                     products: no add, row_scale, block, segment, strips, more */
-    const struct attn_gemm *more; /* with the same M, N, c and block, and add; NULL: no more */
+        *delta;                     /* as c lies, (N) whole vectors: at the end C becomes
+                                       weights (C - delta), 0 where they are; NULL: no. For plain
+                                       products: no add, row_scale, block, segment, strips, more */
+    const struct attn_gemm *more;   /* with the same M, N, c and block, and add; NULL: no more */
+    const struct attn_gemm *beside; /* another product with all that this one says of A, M, K and
+                                       segments, and no more: a copy of A serves both; NULL: none */
+    attn_real *room;                /* for copies of A; NULL: on the stack, of fewer rows */
+    size_t room_reals;
 };
 
 void attn_gemm(const struct attn_gemm *g);

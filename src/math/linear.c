@@ -35,5 +35,5 @@ void attn_linear_backward(attn_real *dx, attn_real *dw, attn_real *db, const att
     p.x = x;
     p.w = w;
     attn_project_backward_x(&p, 1, NULL);
-    attn_project_backward_w(&p, 1, NULL);
+    attn_project_backward_w(&p, 1, (struct attn_workroom){0}, NULL);
 }

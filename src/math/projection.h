@@ -70,8 +70,14 @@ void attn_project_forward(const struct attn_projection *p, int count, struct att
 void attn_project_backward_x(const struct attn_projection *p, int count,
                              struct attn_threads *threads);
 
+/* Room for each thread, so many reals after another; NULL: none, and large products are slower. */
+struct attn_workroom {
+    attn_real *at;
+    size_t reals;
+};
+
 /* dw and dbias of all, in their order: several may add to the same. */
-void attn_project_backward_w(const struct attn_projection *p, int count,
+void attn_project_backward_w(const struct attn_projection *p, int count, struct attn_workroom room,
                              struct attn_threads *threads);
 
 #endif

@@ -1,6 +1,8 @@
 /* The gradients of a projection's weights and biases. */
+#include <assert.h>
+
 #include "attn/threads.h"
-#include "kernels/gemm.h"
+#include "kernels/gemm_copy.h"
 #include "kernels/kernels.h"
 #include "projection.h"
 
@@ -8,7 +10,8 @@ enum {
     ROWS = 256,     /* of w in a task, at most, */
     FINE_ROWS = 64, /* where there are so many a multiple of these, */
     FEW_ROWS = 16,  /* else of these; */
-    TASKS = 3       /* so many for each thread */
+    TASKS = 3,      /* so many for each thread */
+    MOST = 4        /* projections in a call */
 };
 
 /* What a task knows: all projections of the call. */
@@ -16,32 +19,33 @@ struct job {
     const struct attn_projection *p;
     int count;
     int rows; /* of dw in a task */
+    struct attn_workroom room;
 };
 
 /* Rows c .. c + rows - 1 of dw. */
-static void backward_w(const struct attn_projection *p, int c, int rows)
+static struct attn_gemm product_of(const struct attn_projection *p, int c, int rows)
 {
     const size_t columns = (size_t)p->H * (size_t)p->D;
 
-    attn_gemm(&(struct attn_gemm){.M = rows,
-                                  .N = (int)columns,
-                                  .K = p->B * p->T,
-                                  .alpha = 1,
-                                  .a = p->x + c,
-                                  .a_row = 1,
-                                  .a_col = (size_t)p->C,
-                                  .a_step = (size_t)p->T * (size_t)p->C,
-                                  .b = p->dy,
-                                  .b_row = (size_t)p->D,
-                                  .b_col = 1,
-                                  .b_step = (size_t)p->H * (size_t)p->T * (size_t)p->D,
-                                  .b_jump = (size_t)p->T * (size_t)p->D,
-                                  .segment = p->T,
-                                  .c = p->dw + (size_t)c * columns,
-                                  .c_row = columns,
-                                  .c_jump = (size_t)p->D,
-                                  .block = p->D,
-                                  .add = true});
+    return (struct attn_gemm){.M = rows,
+                              .N = (int)columns,
+                              .K = p->B * p->T,
+                              .alpha = 1,
+                              .a = p->x + c,
+                              .a_row = 1,
+                              .a_col = (size_t)p->C,
+                              .a_step = (size_t)p->T * (size_t)p->C,
+                              .b = p->dy,
+                              .b_row = (size_t)p->D,
+                              .b_col = 1,
+                              .b_step = (size_t)p->H * (size_t)p->T * (size_t)p->D,
+                              .b_jump = (size_t)p->T * (size_t)p->D,
+                              .segment = p->T,
+                              .c = p->dw + (size_t)c * columns,
+                              .c_row = columns,
+                              .c_jump = (size_t)p->D,
+                              .block = p->D,
+                              .add = true};
 }
 
 static int together(const struct attn_projection *p)
@@ -80,6 +84,29 @@ static void add_column_sums(const struct attn_projection *p)
         }
 }
 
+/* Whether one copy of x serves both. */
+static bool shares_x(const struct attn_projection *p, const struct attn_projection *q)
+{
+    const struct attn_gemm a = product_of(p, 0, p->C), b = product_of(q, 0, q->C);
+
+    return p->x == q->x && p->C == q->C && p->B == q->B && p->T == q->T && attn_gemm_copies_a(&a) &&
+           attn_gemm_copies_a(&b);
+}
+
+/* The one whose tasks do p too: the first that adds to the same dw, or reads a copy of the same x,
+ * or does so with one of those. p itself, if there is none. */
+static const struct attn_projection *leader_of(const struct job *j, const struct attn_projection *p)
+{
+    for (const struct attn_projection *q = j->p; q < p; q++)
+        if (q->dw && (q->dw == p->dw || shares_x(q, p))) return leader_of(j, q);
+    return p;
+}
+
+static bool leads(const struct job *j, const struct attn_projection *p)
+{
+    return p->dw && leader_of(j, p) == p;
+}
+
 /* Rows of dw in a task: many, so that dy is read seldom, but some tasks for each thread.
  * How rows are cut changes no sum. */
 static int rows_of_dw(const struct job *j, struct attn_threads *threads)
@@ -87,7 +114,8 @@ static int rows_of_dw(const struct job *j, struct attn_threads *threads)
     const int count = attn_threads_count(threads);
     int rows = 0;
 
-    for (int i = 0; i < j->count; i++) rows += j->p[i].dw ? j->p[i].C : 0;
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
+        rows += leads(j, p) ? p->C : 0;
     if (count > 1) rows /= count * TASKS;
     rows -= rows % (rows < FINE_ROWS ? FEW_ROWS : FINE_ROWS);
     return rows > ROWS ? ROWS : rows > FEW_ROWS ? rows : FEW_ROWS;
@@ -98,38 +126,59 @@ static int w_blocks(const struct job *j, const struct attn_projection *p)
     return (p->C + j->rows - 1) / j->rows;
 }
 
-/* Whether an earlier one adds to the same dw: then its tasks do this one too, behind it. */
-static bool follows(const struct job *j, const struct attn_projection *p)
-{
-    for (const struct attn_projection *before = j->p; before < p; before++)
-        if (before->dw == p->dw) return true;
-    return false;
-}
-
 static int w_tasks(const struct job *j)
 {
     int tasks = 0;
 
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
-        if (p->dw && !follows(j, p)) tasks += w_blocks(j, p);
+        if (leads(j, p)) tasks += w_blocks(j, p);
     return tasks;
 }
 
-/* Block number `block` of the rows of p's dw, group by group, in each for all that add to it, in
+/* Products that can go beside each other: of one x, to different dw. */
+struct products {
+    struct attn_gemm g[MOST];
+    const struct attn_projection *of[MOST];
+    int count;
+};
+
+static void multiply(struct products *l)
+{
+    for (int i = 1; i < l->count; i++) l->g[i - 1].beside = &l->g[i];
+    if (l->count > 0) attn_gemm(l->g);
+    l->count = 0;
+}
+
+static bool goes_beside(const struct products *l, const struct attn_projection *p)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->of[i]->dw == p->dw || !shares_x(l->of[i], p)) return false;
+    return true;
+}
+
+/* Block number `block` of the rows of p's dw, group by group, in each for all that p leads, in
  * their order: the same sums as if each group were a call. */
-static void backward_w_block(const struct job *j, const struct attn_projection *p, int block)
+static void backward_w_block(const struct job *j, const struct attn_projection *p, int block,
+                             struct attn_workroom room)
 {
     const int c = block * j->rows, rows = p->C - c < j->rows ? p->C - c : j->rows;
+    struct products l = {.count = 0};
     bool more = true;
 
     for (int g = 0; more; g++) {
         more = false;
         for (const struct attn_projection *next = p; next < j->p + j->count; next++) {
-            if (next->dw != p->dw || g >= groups_of(next)) continue;
+            if (!next->dw || g >= groups_of(next) || leader_of(j, next) != p) continue;
             const struct attn_projection group = group_at(next, g);
-            backward_w(&group, c, rows);
+            if (!goes_beside(&l, next)) multiply(&l);
+            l.of[l.count] = next;
+            l.g[l.count] = product_of(&group, c, rows);
+            l.g[l.count].room = room.at;
+            l.g[l.count].room_reals = room.reals;
+            l.count++;
             more = true;
         }
+        multiply(&l);
     }
 }
 
@@ -137,12 +186,13 @@ static void backward_w_block(const struct job *j, const struct attn_projection *
 static void backward_w_task(void *context, int index, int worker)
 {
     const struct job *j = context;
+    struct attn_workroom room = j->room;
 
-    (void)worker;
+    if (room.at) room.at += (size_t)worker * room.reals;
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
-        if (!p->dw || follows(j, p)) continue;
+        if (!leads(j, p)) continue;
         if (index < w_blocks(j, p)) {
-            backward_w_block(j, p, index);
+            backward_w_block(j, p, index, room);
             return;
         }
         index -= w_blocks(j, p);
@@ -151,12 +201,13 @@ static void backward_w_task(void *context, int index, int worker)
         if (p->dbias) add_column_sums(p);
 }
 
-void attn_project_backward_w(const struct attn_projection *p, int count,
+void attn_project_backward_w(const struct attn_projection *p, int count, struct attn_workroom room,
                              struct attn_threads *threads)
 {
-    struct job j = {.p = p, .count = count};
+    struct job j = {.p = p, .count = count, .room = room};
     bool bias = false;
 
+    assert(count <= MOST);
     j.rows = rows_of_dw(&j, threads);
     for (int i = 0; i < count; i++)
         if (p[i].dbias) bias = true;

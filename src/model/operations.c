@@ -169,7 +169,7 @@ static void linear_backward(struct attn_operation *o, const struct attn_batch *b
     const struct attn_projection p = linear_of(o, b);
 
     attn_project_backward_x(&p, 1, o->threads);
-    attn_project_backward_w(&p, 1, o->threads);
+    attn_project_backward_w(&p, 1, (struct attn_workroom){0}, o->threads);
 }
 
 const struct attn_operation_type attn_op_linear = {linear_forward, linear_backward};
