@@ -10,7 +10,7 @@ enum {
     ROWS = 256,     /* of w in a task, at most, */
     FINE_ROWS = 64, /* where there are so many a multiple of these, */
     FEW_ROWS = 16,  /* else of these; */
-    TASKS = 3,      /* so many for each thread */
+    TASKS = 3,      /* so many for each thread, if no two projections share them */
     MOST = 4        /* projections in a call */
 };
 
@@ -114,8 +114,7 @@ static int rows_of_dw(const struct job *j, struct attn_threads *threads)
     const int count = attn_threads_count(threads);
     int rows = 0;
 
-    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
-        rows += leads(j, p) ? p->C : 0;
+    for (int i = 0; i < j->count; i++) rows += j->p[i].dw ? j->p[i].C : 0;
     if (count > 1) rows /= count * TASKS;
     rows -= rows % (rows < FINE_ROWS ? FEW_ROWS : FINE_ROWS);
     return rows > ROWS ? ROWS : rows > FEW_ROWS ? rows : FEW_ROWS;
