@@ -1,5 +1,5 @@
-/* Products whose B lies in strips, and those that end in a softmax' backward: the bits of the plain
- * product and of the kernel for panels. */
+/* Products whose B lies in strips, those that end in a softmax' backward, and series: the bits of
+ * the plain product, of the kernel for panels, and of one product after the other. */
 #include <math.h>
 
 #include "compare.h"
@@ -107,10 +107,66 @@ START_TEST(weights_are_for_the_whole_sum)
 }
 END_TEST
 
+/* Three products, each a row and a column further in A, two and one in B, and below each other in
+ * C. They end by weights, or by a number for each row and are added to C. */
+static void expect_series(int M, int N, int K, bool weighted)
+{
+    enum { TIMES = 3 };
+    const size_t m = (size_t)M, n = (size_t)N, k = (size_t)K, a_row = k + 5, b_row = n + 9;
+    const attn_real *a = normals((m + TIMES) * a_row, 1, 56), *b = normals((k + 6) * b_row, 1, 57);
+    const attn_real *ends = normals(TIMES * m * n, 1, 58),
+                    *rows = normals(m + n + TIMES * 4, 1, 59);
+    attn_real *got = normals(TIMES * m * n, 1, 60), *want = copied(got, TIMES * m * n);
+    struct attn_gemm g = {.M = M, .N = N, .K = K, .alpha = (attn_real)1.5, .a = a, .a_row = a_row};
+
+    g.a_col = g.b_col = 1;
+    g.b = b;
+    g.b_row = b_row;
+    g.c = got;
+    g.c_row = n;
+    g.add = !weighted;
+    g.row_scale = weighted ? NULL : rows;
+    g.weights = weighted ? ends : NULL;
+    g.delta = weighted ? rows : NULL;
+    g.times = TIMES;
+    g.a_next = a_row + 1;
+    g.b_next = 2 * b_row + 1;
+    g.c_next = m * n;
+    g.row_next = 4;
+    attn_gemm(&g);
+    for (int i = 0; i < TIMES; i++) {
+        struct attn_gemm one = g;
+        one.times = 0;
+        one.a += (size_t)i * g.a_next;
+        one.b += (size_t)i * g.b_next;
+        one.c = want + (size_t)i * g.c_next;
+        if (weighted) one.weights += (size_t)i * g.c_next;
+        *(weighted ? &one.delta : &one.row_scale) += (size_t)i * g.row_next;
+        attn_gemm(&one);
+    }
+    expect_same(got, want, TIMES * m * n, "series of products");
+}
+
+START_TEST(series_are_one_after_the_other)
+{
+    if (!choose_instruction_set(_i)) return;
+    const int lanes = attn_kernels()->lanes;
+    for (int M = 1; M <= 300; M += M < 28 ? 9 : 271)
+        for (int vectors = 1; vectors <= 3; vectors++) {
+            expect_series(M, vectors * lanes, 16, false);
+            expect_series(M, vectors * lanes, 300, false);
+            expect_series(M, vectors * lanes - 1, 20, false);
+            expect_series(M, vectors * lanes, 16, true);
+            expect_series(M, vectors * lanes, 300, true);
+        }
+}
+END_TEST
+
 void add_tests(Suite *suite)
 {
     const int sets = instruction_sets();
 
     add_loop_test(suite, "strips", strips_are_the_same_matrix, sets);
     add_loop_test(suite, "weights", weights_are_for_the_whole_sum, sets);
+    add_loop_test(suite, "series", series_are_one_after_the_other, sets);
 }

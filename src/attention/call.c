@@ -50,9 +50,12 @@ static void add_masks(struct attn_head *head, const struct attn_call *c, int b, 
     head->block = c->saved->block + table * (size_t)c->cut.blocks;
     head->lo = head->Tk;
     for (int i = 0; i < c->cut.blocks; i++) {
-        const struct attn_reach r = head->block[i].reach;
-        if (r.lo < r.hi && r.lo < head->lo) head->lo = r.lo;
-        if (r.hi > head->hi) head->hi = r.hi;
+        const struct attn_block *block = &head->block[i];
+        const struct attn_reach r = block->reach;
+        const int hi = r.hi + (block->times - 1) * block->keys;
+        if (r.lo >= r.hi) continue;
+        if (r.lo < head->lo) head->lo = r.lo;
+        if (hi > head->hi) head->hi = hi;
     }
     if (head->lo > head->hi) head->lo = head->hi;
     if (m->slopes) head->slope = m->slopes[h];

@@ -178,7 +178,7 @@ static void make_tables(const struct attn_call *c)
         attn_stack_spans(span, c->single, c->height, b * c->height);
         for (int i = 0; i < c->cut.blocks; i++)
             c->saved->block[(size_t)b * (size_t)c->cut.blocks + (size_t)i] =
-                attn_block_at(span, n.Tq, i * ATTN_PANEL);
+                attn_stack_block(span, c->single, c->height, i * ATTN_PANEL);
     }
 }
 

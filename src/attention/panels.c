@@ -61,10 +61,16 @@ struct attn_panels attn_panels_of(const struct attn_head *h, int n)
     return p;
 }
 
+/* From a sequence of a stack to the next one, in its keys and in its queries. */
+static size_t panel_next(const struct attn_panels *p, const struct attn_block *b)
+{
+    return (size_t)b->keys * p->W + (size_t)b->queries;
+}
+
 /* The piece of panel = x (keys, columns) times t (columns, W); with weights, panel_ds of it. */
 static inline void multiply(attn_real *panel, const struct attn_panels *p, struct attn_rows x,
-                            const attn_real *t, int columns, const struct attn_piece *piece,
-                            const attn_real *weights)
+                            const attn_real *t, int columns, const struct attn_block *b,
+                            const struct attn_piece *piece, const attn_real *weights)
 {
     const size_t corner = (size_t)piece->first * p->W + (size_t)piece->from;
     const int lanes = attn_kernels()->lanes;
@@ -82,18 +88,23 @@ static inline void multiply(attn_real *panel, const struct attn_panels *p, struc
                                   .c = panel + corner,
                                   .c_row = p->W,
                                   .weights = weights ? weights + corner : NULL,
-                                  .delta = p->delta + piece->from});
+                                  .delta = p->delta + piece->from,
+                                  .times = b->times,
+                                  .a_next = (size_t)b->keys * x.row,
+                                  .b_next = (size_t)b->queries,
+                                  .c_next = panel_next(p, b),
+                                  .row_next = (size_t)b->queries});
 }
 
 void attn_panel_ds(const struct attn_panels *p, const attn_real *e, struct attn_rows v, int columns,
-                   const struct attn_piece *piece)
+                   const struct attn_block *b, const struct attn_piece *piece)
 {
-    multiply(p->dp, p, v, p->dot, columns, piece, e);
+    multiply(p->dp, p, v, p->dot, columns, b, piece, e);
 }
 
 void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,
-                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha,
-                        bool add)
+                        struct attn_rows x, const struct attn_block *b,
+                        const struct attn_piece *piece, attn_real alpha, bool add)
 {
     attn_gemm(&(struct attn_gemm){.M = piece->keys,
                                   .N = y.columns,
@@ -107,7 +118,11 @@ void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const st
                                   .b_col = 1,
                                   .c = y.at + (size_t)piece->first * y.row,
                                   .c_row = y.row,
-                                  .add = add});
+                                  .add = add,
+                                  .times = b->times,
+                                  .a_next = panel_next(p, b),
+                                  .b_next = (size_t)b->queries * x.row,
+                                  .c_next = (size_t)b->keys * y.row});
 }
 
 void attn_clear_rows(struct attn_rows_out y, int from, int to)
@@ -118,8 +133,8 @@ void attn_clear_rows(struct attn_rows_out y, int from, int to)
 
 static void piece_to_queries(struct attn_rows_out y, const attn_real *panel,
                              const struct attn_panels *p, struct attn_rows x,
-                             const struct attn_piece *piece, attn_real alpha,
-                             const attn_real *share, bool add)
+                             const struct attn_block *b, const struct attn_piece *piece,
+                             attn_real alpha, const attn_real *share, bool add)
 {
     attn_gemm(&(struct attn_gemm){.M = piece->queries,
                                   .N = y.columns,
@@ -134,7 +149,19 @@ static void piece_to_queries(struct attn_rows_out y, const attn_real *panel,
                                   .c = y.at + (size_t)piece->from * y.row,
                                   .c_row = y.row,
                                   .row_scale = share ? share + piece->from : NULL,
-                                  .add = add});
+                                  .add = add,
+                                  .times = b->times,
+                                  .a_next = panel_next(p, b),
+                                  .b_next = (size_t)b->keys * x.row,
+                                  .c_next = (size_t)b->queries * y.row,
+                                  .row_next = (size_t)b->queries});
+}
+
+/* Queries from .. to - 1, of each sequence. */
+static void clear_between(struct attn_rows_out y, const struct attn_block *b, int from, int to)
+{
+    for (int n = 0; from < to && n < b->times; n++)
+        attn_clear_rows(y, n * b->queries + from, n * b->queries + to);
 }
 
 void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
@@ -146,11 +173,11 @@ void attn_panel_to_queries(struct attn_rows_out y, const attn_real *panel,
     int done = 0;
 
     while (attn_next_by_queries(&piece, b, keys)) {
-        if (!add) attn_clear_rows(y, done, piece.from);
-        piece_to_queries(y, panel, p, x, &piece, alpha, share, add);
+        if (!add) clear_between(y, b, done, piece.from);
+        piece_to_queries(y, panel, p, x, b, &piece, alpha, share, add);
         done = piece.from + piece.queries;
     }
-    if (!add) attn_clear_rows(y, done, b->queries);
+    if (!add) clear_between(y, b, done, b->queries);
 }
 
 /* To base 2. What is finite stays so: the lowest number there is hides no key. */
@@ -193,8 +220,10 @@ static void mask_piece(attn_real *s, const struct attn_head *h, const struct att
             lo[q] = there ? (attn_real)(h->span[b->i0 + i + q].lo - key) : 0;
             hi[q] = there ? (attn_real)(h->span[b->i0 + i + q].hi - key) : 0;
         }
-        attn_kernels()->panel_mask(s + (size_t)piece->first * p->W + i, lo, hi, p->W, piece->keys,
-                                   ATTN_GROUP);
+        for (int n = 0; n < b->times; n++)
+            attn_kernels()->panel_mask(s + (size_t)piece->first * p->W + (size_t)i +
+                                           (size_t)n * panel_next(p, b),
+                                       lo, hi, p->W, piece->keys, ATTN_GROUP);
     }
 }
 
@@ -218,8 +247,11 @@ void attn_panel_scores(attn_real *s, const struct attn_head *h, const struct att
     struct attn_piece piece = {0};
 
     while (attn_next_by_keys(&piece, b, keys)) {
-        multiply(s, p, k, p->qt, h->D, &piece, NULL);
-        if (h->softcap != 0) cap(s, h, p, &piece);
+        multiply(s, p, k, p->qt, h->D, b, &piece, NULL);
+        for (int n = 0; h->softcap != 0 && n < b->times; n++) {
+            const struct attn_piece at = attn_piece_at(&piece, b, n);
+            cap(s, h, p, &at);
+        }
         if (h->keep || h->bias || h->slope != 0) {
             const struct attn_keys those = {keys.at + piece.first, piece.keys};
             for (int i = piece.from; i < piece.from + piece.queries; i++)
@@ -227,5 +259,50 @@ void attn_panel_scores(attn_real *s, const struct attn_head *h, const struct att
         } else {
             mask_piece(s, h, p, b, keys.at + piece.first, &piece);
         }
+    }
+}
+
+static void add_bias_gradient(const struct attn_head *h, const struct attn_head_grad *g,
+                              const struct attn_panels *p, const struct attn_block *b, int key,
+                              const struct attn_piece *piece)
+{
+    for (int i = piece->from; i < piece->from + piece->queries; i++)
+        for (int j = piece->first; j < piece->first + piece->keys; j++)
+            g->dbias[(size_t)(b->i0 + i) * (size_t)h->Tk + (size_t)(key + j)] +=
+                p->dp[(size_t)j * p->W + (size_t)i];
+}
+
+/* Through the cap: dS = dA (1 - (C / c)^2). */
+static void uncap(const struct attn_head *h, const struct attn_panels *p,
+                  const struct attn_piece *piece)
+{
+    for (int j = piece->first; j < piece->first + piece->keys; j++)
+        for (int i = piece->from; i < piece->from + piece->queries; i++) {
+            const size_t at = (size_t)j * p->W + (size_t)i;
+            const attn_real t = p->capped[at] / h->softcap;
+            p->dp[at] *= 1 - t * t;
+        }
+}
+
+/* Through the stretch, a constant factor of each query. */
+static void stretch(const struct attn_head *h, const struct attn_panels *p,
+                    const struct attn_block *b, const struct attn_piece *piece)
+{
+    const int end = piece->from + piece->queries;
+
+    for (int j = piece->first; j < piece->first + piece->keys; j++)
+        for (int i = piece->from; i < end; i++)
+            p->dp[(size_t)j * p->W + (size_t)i] *= h->stretch[b->i0 + i];
+}
+
+void attn_panel_ds_of_scores(const struct attn_head *h, const struct attn_head_grad *g,
+                             const struct attn_panels *p, const struct attn_block *b, int key,
+                             const struct attn_piece *piece)
+{
+    for (int n = 0; n < b->times; n++) {
+        const struct attn_piece at = attn_piece_at(piece, b, n);
+        if (g->dbias) add_bias_gradient(h, g, p, b, key, &at);
+        if (h->softcap != 0) uncap(h, p, &at);
+        if (h->stretch) stretch(h, p, b, &at);
     }
 }

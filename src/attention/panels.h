@@ -50,14 +50,20 @@ struct attn_rows_out {
     int columns;
 };
 
-/* The piece of dS = e (v dot - delta), for v (keys, columns). */
+/* The piece of dS = e (v dot - delta), for v (keys, columns), of each sequence of the block. */
 void attn_panel_ds(const struct attn_panels *p, const attn_real *e, struct attn_rows v, int columns,
-                   const struct attn_piece *piece);
+                   const struct attn_block *b, const struct attn_piece *piece);
 
-/* y (keys, columns) = or += alpha times the piece times x (queries, columns). */
+/* From there through all that changed the scores (key: where the piece's first run of keys starts):
+ * dbias is added to, and dS becomes that of scale Q K^T. */
+void attn_panel_ds_of_scores(const struct attn_head *h, const struct attn_head_grad *g,
+                             const struct attn_panels *p, const struct attn_block *b, int key,
+                             const struct attn_piece *piece);
+
+/* y (keys, columns) = or += alpha times the piece times x (queries, columns), likewise. */
 void attn_panel_to_keys(struct attn_rows_out y, const attn_real *panel, const struct attn_panels *p,
-                        struct attn_rows x, const struct attn_piece *piece, attn_real alpha,
-                        bool add);
+                        struct attn_rows x, const struct attn_block *b,
+                        const struct attn_piece *piece, attn_real alpha, bool add);
 
 /* y (queries, columns) = or += alpha times the panel of these keys, transposed, times x (keys,
  * columns), each row times its share; share NULL: 1. */

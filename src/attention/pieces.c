@@ -23,8 +23,10 @@ static struct attn_reach both(struct attn_reach a, struct attn_reach b)
 
 struct attn_block attn_block_at(const struct attn_span *span, int Tq, int i0)
 {
-    struct attn_block b = {
-        .i0 = i0, .queries = Tq - i0 < ATTN_PANEL ? Tq - i0 : ATTN_PANEL, .reach = nothing};
+    struct attn_block b = {.i0 = i0,
+                           .queries = Tq - i0 < ATTN_PANEL ? Tq - i0 : ATTN_PANEL,
+                           .reach = nothing,
+                           .times = 1};
 
     for (int g = 0; g * ATTN_GROUP < b.queries; g++) {
         const int end = (g + 1) * ATTN_GROUP < b.queries ? (g + 1) * ATTN_GROUP : b.queries;

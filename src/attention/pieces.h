@@ -21,17 +21,32 @@ struct attn_reach {
     int lo, hi, all_lo, all_hi;
 };
 
-/* A block of queries. */
+/* A block of queries. In a stack (stack.h) of sequences with one mask it is that of the first;
+ * the others follow, `times` in all, each so many queries and keys further. */
 struct attn_block {
     int i0, queries;
     struct attn_reach reach, group[ATTN_GROUPS];
+    int times, keys;
 };
+
+static inline int attn_block_queries(const struct attn_block *b)
+{
+    return b->times * b->queries;
+}
 
 /* Keys `first` to first + keys - 1 of a panel, as seen by the queries `from` to
  * from + queries - 1 of the block. */
 struct attn_piece {
     int first, keys, from, queries;
 };
+
+/* The same piece of the n-th sequence of a stack. */
+static inline struct attn_piece attn_piece_at(const struct attn_piece *p,
+                                              const struct attn_block *b, int n)
+{
+    return (struct attn_piece){p->first + n * b->keys, p->keys, p->from + n * b->queries,
+                               p->queries};
+}
 
 /* A run of keys that is taken at a time. */
 struct attn_keys {

@@ -1,7 +1,6 @@
 #include "stack.h"
 
 #include "kind.h"
-#include "pieces.h"
 
 static bool is_for(const struct attn_attention *a)
 {
@@ -59,6 +58,18 @@ void attn_stack_spans(struct attn_span *span, const struct attn_attention *a, in
             span[i].hi += s * n.Tk;
         }
     }
+}
+
+struct attn_block attn_stack_block(const struct attn_span *span, const struct attn_attention *a,
+                                   int height, int i0)
+{
+    struct attn_block b;
+
+    if (height == 1 || a->mask.lengths) return attn_block_at(span, a->n.Tq * height, i0);
+    b = attn_block_at(span, a->n.Tq, i0);
+    b.times = height;
+    b.keys = a->n.Tk;
+    return b;
 }
 
 struct attn_shape attn_stack_room(const struct attn_attention *a)

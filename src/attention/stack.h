@@ -8,6 +8,7 @@
 #ifndef ATTN_SRC_STACK_H
 #define ATTN_SRC_STACK_H
 
+#include "pieces.h"
 #include "attn/attention.h"
 
 /* How many go together, 1: none do. */
@@ -18,6 +19,10 @@ struct attn_attention attn_stack(const struct attn_attention *a, int height);
 
 /* Of the sequences b .. b + height - 1 of a, as one. */
 void attn_stack_spans(struct attn_span *span, const struct attn_attention *a, int height, int b);
+
+/* The block of queries of these spans that starts with query i0. */
+struct attn_block attn_stack_block(const struct attn_span *span, const struct attn_attention *a,
+                                   int height, int i0);
 
 /* The sizes of a, or of what a call for smaller sizes may stack, whichever is more. */
 struct attn_shape attn_stack_room(const struct attn_attention *a);

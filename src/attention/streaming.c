@@ -58,8 +58,11 @@ static void take_maximum(attn_real *s, const struct attn_panels *p, const struct
     struct attn_piece piece = {0};
 
     while (attn_next_by_keys(&piece, b, keys))
-        attn_kernels()->panel_max(p->m + piece.from, s + (size_t)piece.first * p->W + piece.from,
-                                  p->W, piece.keys, piece.queries);
+        for (int n = 0; n < b->times; n++) {
+            const struct attn_piece at = attn_piece_at(&piece, b, n);
+            attn_kernels()->panel_max(p->m + at.from, s + (size_t)at.first * p->W + at.from, p->W,
+                                      at.keys, at.queries);
+        }
 }
 
 /* s = E, and its sums are added to l. A query that has seen nothing yet has a shift of -inf. */
@@ -70,8 +73,11 @@ static void exponentiate(attn_real *s, attn_real *l, const attn_real *shift,
     struct attn_piece piece = {0};
 
     while (attn_next_by_keys(&piece, b, keys))
-        attn_kernels()->panel_exp2(s + (size_t)piece.first * p->W + piece.from, l + piece.from,
-                                   shift + piece.from, p->W, piece.keys, piece.queries);
+        for (int n = 0; n < b->times; n++) {
+            const struct attn_piece at = attn_piece_at(&piece, b, n);
+            attn_kernels()->panel_exp2(s + (size_t)at.first * p->W + at.from, l + at.from,
+                                       shift + at.from, p->W, at.keys, at.queries);
+        }
 }
 
 /* What was summed before the maximum rose from `old` shrinks with it. */
@@ -90,9 +96,10 @@ static void shrink(const struct attn_head *h, const struct attn_panels *p,
 static void finish_rows(const struct attn_head *h, const struct attn_panels *p,
                         const struct attn_block *b)
 {
-    memcpy(h->shift + b->i0, p->m, (size_t)b->queries * sizeof *p->m);
-    attn_kernels()->finish_softmax(h->share + b->i0, h->lse + b->i0, p->m, p->l,
-                                   (size_t)b->queries);
+    const size_t queries = (size_t)attn_block_queries(b);
+
+    memcpy(h->shift + b->i0, p->m, queries * sizeof *p->m);
+    attn_kernels()->finish_softmax(h->share + b->i0, h->lse + b->i0, p->m, p->l, queries);
 }
 
 /* All keys of the block are one run. */
@@ -138,10 +145,12 @@ static void end_runs(const struct attn_head *h, const struct attn_panels *p,
 static void load_queries(const struct attn_head *h, const struct attn_panels *p,
                          const struct attn_block *b)
 {
-    attn_kernels()->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, b->queries,
-                              h->D, h->scale * ATTN_LOG2_E);
+    const int queries = attn_block_queries(b);
+
+    attn_kernels()->transpose(p->qt, p->W, h->q + (size_t)b->i0 * h->q_row, h->q_row, queries, h->D,
+                              h->scale * ATTN_LOG2_E);
     for (int c = 0; h->stretch && c < h->D; c++)
-        for (int i = 0; i < b->queries; i++)
+        for (int i = 0; i < queries; i++)
             p->qt[(size_t)c * p->W + (size_t)i] *= h->stretch[b->i0 + i];
 }
 
@@ -215,39 +224,6 @@ void attn_stream_forward(const struct attn_head *h)
         forward_blocks(h, i, h->end - i < ATTN_PART_BLOCKS ? h->end : i + ATTN_PART_BLOCKS);
 }
 
-static void add_bias_gradient(const struct attn_head *h, const struct attn_head_grad *g,
-                              const struct attn_panels *p, const struct attn_block *b, int key,
-                              const struct attn_piece *piece)
-{
-    for (int i = piece->from; i < piece->from + piece->queries; i++)
-        for (int j = piece->first; j < piece->first + piece->keys; j++)
-            g->dbias[(size_t)(b->i0 + i) * (size_t)h->Tk + (size_t)(key + j)] +=
-                p->dp[(size_t)j * p->W + (size_t)i];
-}
-
-/* Through the cap: dS = dA (1 - (C / c)^2). */
-static void uncap(const struct attn_head *h, const struct attn_panels *p,
-                  const struct attn_piece *piece)
-{
-    for (int j = piece->first; j < piece->first + piece->keys; j++)
-        for (int i = piece->from; i < piece->from + piece->queries; i++) {
-            const size_t at = (size_t)j * p->W + (size_t)i;
-            const attn_real t = p->capped[at] / h->softcap;
-            p->dp[at] *= 1 - t * t;
-        }
-}
-
-/* Through the stretch, a constant factor of each query. */
-static void stretch(const struct attn_head *h, const struct attn_panels *p,
-                    const struct attn_block *b, const struct attn_piece *piece)
-{
-    const int end = piece->from + piece->queries;
-
-    for (int j = piece->first; j < piece->first + piece->keys; j++)
-        for (int i = piece->from; i < end; i++)
-            p->dp[(size_t)j * p->W + (size_t)i] *= h->stretch[b->i0 + i];
-}
-
 /* What is taken along in dO': the scale, but where dbias wants dS without it. */
 static attn_real scale_taken(const struct attn_head *h, const struct attn_head_grad *g)
 {
@@ -261,15 +237,16 @@ static void prepare_backward(const struct attn_head *h, const struct attn_head_g
     const attn_real *d_o = g->d_o + (size_t)b->i0 * h->o_row, *o = h->o + (size_t)b->i0 * h->o_row;
     const size_t Dv = (size_t)h->Dv;
     const attn_real scale = scale_taken(h, g);
+    const int queries = attn_block_queries(b);
 
-    kernels->scale_rows(p->d_o, Dv, d_o, h->o_row, h->share + b->i0, b->queries, h->Dv);
-    kernels->transpose(p->dot, p->W, p->d_o, Dv, b->queries, h->Dv, scale);
-    kernels->row_dots(p->delta, p->d_o, Dv, o, h->o_row, b->queries, h->Dv);
-    kernels->scale(p->delta, scale, (size_t)b->queries);
+    kernels->scale_rows(p->d_o, Dv, d_o, h->o_row, h->share + b->i0, queries, h->Dv);
+    kernels->transpose(p->dot, p->W, p->d_o, Dv, queries, h->Dv, scale);
+    kernels->row_dots(p->delta, p->d_o, Dv, o, h->o_row, queries, h->Dv);
+    kernels->scale(p->delta, scale, (size_t)queries);
     if (h->kept) return;
     load_queries(h, p, b);
     memset(p->shift, 0, p->W * sizeof *p->shift);
-    memcpy(p->shift, h->shift + b->i0, (size_t)b->queries * sizeof *p->shift);
+    memcpy(p->shift, h->shift + b->i0, (size_t)queries * sizeof *p->shift);
 }
 
 static const attn_real *weights_again(const struct attn_head *h, const struct attn_panels *p,
@@ -287,13 +264,17 @@ static const attn_real *weights_again(const struct attn_head *h, const struct at
 static bool is_opening(const struct attn_head *h, const struct attn_head_grad *g,
                        const struct attn_block *b)
 {
-    return g->fresh_keys && b->i0 + b->queries == h->Tq;
+    return g->fresh_keys && b->i0 + attn_block_queries(b) == h->Tq;
 }
 
-static void clear_keys(struct attn_rows_out dk, struct attn_rows_out dv, int from, int to)
+/* Rows from .. to - 1 of each sequence. */
+static void clear_keys(struct attn_rows_out dk, struct attn_rows_out dv, const struct attn_block *b,
+                       int from, int to)
 {
-    attn_clear_rows(dk, from, to);
-    attn_clear_rows(dv, from, to);
+    for (int n = 0; from < to && n < b->times; n++) {
+        attn_clear_rows(dk, n * b->keys + from, n * b->keys + to);
+        attn_clear_rows(dv, n * b->keys + from, n * b->keys + to);
+    }
 }
 
 /* dP, dS, and what they and E add to dV and dK. */
@@ -311,15 +292,13 @@ static void backward_pieces(const struct attn_head *h, const struct attn_head_gr
     int done = 0;
 
     for (; attn_next_by_keys(&piece, b, keys); done = piece.first + piece.keys) {
-        attn_panel_ds(p, e, v, h->Dv, &piece);
-        if (g->dbias) add_bias_gradient(h, g, p, b, keys.at, &piece);
-        if (h->softcap != 0) uncap(h, p, &piece);
-        if (h->stretch) stretch(h, p, b, &piece);
-        if (opening) clear_keys(dk, dv, done, piece.first);
-        attn_panel_to_keys(dv, e, p, d_o, &piece, 1, !opening);
-        attn_panel_to_keys(dk, p->dp, p, q, &piece, left, !opening);
+        attn_panel_ds(p, e, v, h->Dv, b, &piece);
+        attn_panel_ds_of_scores(h, g, p, b, keys.at, &piece);
+        if (opening) clear_keys(dk, dv, b, done, piece.first);
+        attn_panel_to_keys(dv, e, p, d_o, b, &piece, 1, !opening);
+        attn_panel_to_keys(dk, p->dp, p, q, b, &piece, left, !opening);
     }
-    if (opening) clear_keys(dk, dv, done, keys.count);
+    if (opening) clear_keys(dk, dv, b, done, keys.count);
 }
 
 static void backward_keys(const struct attn_head *h, const struct attn_head_grad *g,
@@ -342,10 +321,11 @@ static void clear_fresh(const struct attn_head *h, const struct attn_head_grad *
     const struct attn_rows_out dq = {g->dq + (size_t)b->i0 * h->q_row, h->q_row, h->D};
     const struct attn_rows_out dk = {g->dk, g->dk_row, h->D}, dv = {g->dv, g->dv_row, h->Dv};
 
-    if (g->fresh_queries && b->reach.lo >= b->reach.hi) attn_clear_rows(dq, 0, b->queries);
+    if (g->fresh_queries && b->reach.lo >= b->reach.hi)
+        attn_clear_rows(dq, 0, attn_block_queries(b));
     if (!is_opening(h, g, b)) return;
-    clear_keys(dk, dv, 0, b->reach.lo);
-    clear_keys(dk, dv, b->reach.hi, h->Tk);
+    clear_keys(dk, dv, b, 0, b->reach.lo);
+    clear_keys(dk, dv, b, b->reach.hi, h->Tk / b->times);
 }
 
 /* Until all before this part have done with the keys below `end`. */

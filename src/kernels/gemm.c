@@ -280,10 +280,25 @@ static inline bool is_plain(const struct attn_gemm *g, const struct attn_kernels
            g->K <= attn_gemm_most_k(g) && !attn_gemm_is_far(g, g->M) && !attn_gemm_copies_a(g);
 }
 
+/* Product number n of a series. */
+static struct attn_gemm product_at(const struct attn_gemm *g, int n)
+{
+    const size_t c = (size_t)n * g->c_next, row = (size_t)n * g->row_next;
+    struct attn_gemm one = *g;
+
+    one.times = 1;
+    one.a += (size_t)n * g->a_next;
+    one.b += (size_t)n * g->b_next;
+    one.c += c;
+    if (g->row_scale) one.row_scale += row;
+    if (g->weights) one.weights += c;
+    if (g->weights) one.delta += row;
+    return one;
+}
+
 static inline void multiply_plain(const struct attn_gemm *g, const struct attn_kernels *kernels)
 {
     struct attn_tile t = {.c_row = g->c_row,
-                          .a = g->a,
                           .a_row = g->a_row,
                           .a_col = g->a_col,
                           .b_row = g->b_row,
@@ -293,16 +308,20 @@ static inline void multiply_plain(const struct attn_gemm *g, const struct attn_k
                           .K = g->K,
                           .rows = g->M,
                           .alpha = g->alpha,
-                          .row_scale = g->row_scale,
                           .add = g->add};
 
-    for (int j = 0; j < g->N; j += kernels->tile_cols) {
-        t.cols = g->N - j < kernels->tile_cols ? g->N - j : kernels->tile_cols;
-        t.b = g->b + j;
-        t.c = g->c + j;
-        t.weights = g->weights ? g->weights + j : NULL;
-        t.delta = g->weights ? g->delta + j : NULL;
-        kernels->tile(&t);
+    for (int n = 0; n == 0 || n < g->times; n++) {
+        const size_t c = (size_t)n * g->c_next, row = (size_t)n * g->row_next;
+        t.a = g->a + (size_t)n * g->a_next;
+        t.row_scale = g->row_scale ? g->row_scale + row : NULL;
+        for (int j = 0; j < g->N; j += kernels->tile_cols) {
+            t.cols = g->N - j < kernels->tile_cols ? g->N - j : kernels->tile_cols;
+            t.b = g->b + (size_t)n * g->b_next + j;
+            t.c = g->c + c + j;
+            t.weights = g->weights ? g->weights + c + j : NULL;
+            t.delta = g->weights ? g->delta + row + j : NULL;
+            kernels->tile(&t);
+        }
     }
 }
 
@@ -323,6 +342,14 @@ static void multiply_each(const struct attn_gemm *first)
     }
 }
 
+static void multiply_series(const struct attn_gemm *g)
+{
+    for (int n = 0; n < g->times; n++) {
+        const struct attn_gemm one = product_at(g, n);
+        attn_gemm(&one);
+    }
+}
+
 void attn_gemm(const struct attn_gemm *g)
 {
     const struct attn_kernels *kernels = attn_kernels();
@@ -337,6 +364,10 @@ void attn_gemm(const struct attn_gemm *g)
                            !g->strips && g->N % kernels->lanes == 0));
     if (is_plain(g, kernels)) {
         multiply_plain(g, kernels);
+        return;
+    }
+    if (g->times > 1) {
+        multiply_series(g);
         return;
     }
     if (is_small(g)) {

@@ -42,7 +42,10 @@ struct attn_gemm {
     const struct attn_gemm *more;   /* with the same M, N, c and block, and add; NULL: no more */
     const struct attn_gemm *beside; /* another product with all that this one says of A, M, K and
                                        segments, and no more: a copy of A serves both; NULL: none */
-    attn_real *room;                /* for copies of A; NULL: on the stack, of fewer rows */
+    int times; /* so many products like this, A, B, C, and row_scale and delta, each so much
+                  further; 0: one */
+    size_t a_next, b_next, c_next, row_next;
+    attn_real *room; /* for copies of A; NULL: on the stack, of fewer rows */
     size_t room_reals;
 };
 
