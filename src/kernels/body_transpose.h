@@ -216,10 +216,32 @@ static inline vec product_of_rows(const attn_real *x, const attn_real *y, int n)
     return v;
 }
 
+/* Of LANES rows of whole vectors. */
+static inline __attribute__((always_inline)) vec
+dots_of_square(const attn_real *x, size_t x_row, const attn_real *y, size_t y_row, int columns)
+{
+    vec v[LANES];
+
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        v[i] = load(x + (size_t)i * x_row) * load(y + (size_t)i * y_row);
+    for (int c = LANES; c < columns; c += LANES) {
+        UNROLLED
+        for (int i = 0; i < LANES; i++)
+            v[i] += load(x + (size_t)i * x_row + c) * load(y + (size_t)i * y_row + c);
+    }
+    return sum_square(v);
+}
+
 static void row_dots(attn_real *dots, const attn_real *x, size_t x_row, const attn_real *y,
                      size_t y_row, int rows, int columns)
 {
-    for (int r = 0; r < rows; r += LANES) {
+    int r = 0;
+
+    for (; columns > 0 && columns % LANES == 0 && r + LANES <= rows; r += LANES)
+        store(dots + r,
+              dots_of_square(x + (size_t)r * x_row, x_row, y + (size_t)r * y_row, y_row, columns));
+    for (; r < rows; r += LANES) {
         vec v[LANES] = {0};
 
         for (int i = 0; i < LANES && r + i < rows; i++)
