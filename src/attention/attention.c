@@ -57,7 +57,8 @@ size_t attn_kind_weights(const struct attn_kind *kind, struct attn_shape n)
     return attn_size_mul((size_t)n.H, attn_kind_weights_per_head(kind, n.D));
 }
 
-/* Up to so many bytes the streaming way keeps what backward would compute again. */
+/* Up to so many bytes the streaming way keeps what backward would compute again: panels, which for
+ * sequences that may be stacked are as wide as those of a stack. */
 enum { KEPT_BYTES = 32 << 20 };
 
 enum attn_way attn_attention_way(const struct attn_attention *a)
