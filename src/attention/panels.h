@@ -54,8 +54,8 @@ struct attn_rows_out {
 void attn_panel_ds(const struct attn_panels *p, const attn_real *e, struct attn_rows v, int columns,
                    const struct attn_block *b, const struct attn_piece *piece);
 
-/* From there through all that changed the scores (key: where the piece's first run of keys starts):
- * dbias is added to, and dS becomes that of scale Q K^T. */
+/* From there through all that changed the scores, in a run of keys that starts with `key`: dbias is
+ * added to, and dS becomes that of scale Q K^T. */
 void attn_panel_ds_of_scores(const struct attn_head *h, const struct attn_head_grad *g,
                              const struct attn_panels *p, const struct attn_block *b, int key,
                              const struct attn_piece *piece);
