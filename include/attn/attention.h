@@ -124,7 +124,7 @@ struct attn_saved {
     attn_real *shift, *share; /* (B, H, Tq): maximum and 1 / sum of a row; the streaming way's, */
     attn_real *kept;          /* and its e^(S - shift), where that fits; p, score are NULL then */
     attn_real *o;             /* what forward gave: the streaming way's backward reads it again */
-    struct attn_span *span;   /* (B, Tq), or (Tq) without mask.lengths */
+    struct attn_span *span;   /* (B, Tq), without mask.lengths only the first that are needed */
     struct attn_block *block; /* the same in blocks: src/attention/pieces.h */
     int *progress;            /* how far each part of backward is */
     void *room;               /* (rooms), room_size apart, one a thread: src/attention/room.h */

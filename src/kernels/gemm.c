@@ -106,11 +106,13 @@ static void fetch_rows(struct ahead *a, const struct attn_gemm *g, struct attn_r
 {
     const int wide = attn_kernels()->tile_cols;
 
-    for (; count > 0 && a->rows > 0; count--, a->rows--, a->row += g->b_row) {
+    for (; count > 0 && a->rows > 0; count--) {
         for (int c = 0; c < wide; c += ATTN_LINE) __builtin_prefetch(a->row + c);
+        if (--a->rows == 0) return;
+        a->row += g->b_row;
         if (++a->k < r.K) continue;
         a->k = 0;
-        a->row += g->b_step - (size_t)r.K * g->b_row;
+        a->row += (ptrdiff_t)g->b_step - (ptrdiff_t)((size_t)r.K * g->b_row);
     }
 }
 

@@ -70,7 +70,8 @@ void attn_project_forward(const struct attn_projection *p, int count, struct att
 void attn_project_backward_x(const struct attn_projection *p, int count,
                              struct attn_threads *threads);
 
-/* Room for each thread, so many reals after another; NULL: none, and large products are slower. */
+/* The caller's room for copies: `reals` for each thread, one behind the other. at NULL: none, and
+ * large products are slower. */
 struct attn_workroom {
     attn_real *at;
     size_t reals;
