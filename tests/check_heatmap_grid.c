@@ -24,7 +24,7 @@ static char *print(const struct heatmap_grid *g, int height, const struct termin
 
     fclose(out);
     for (const char *at = text; *at; at++) newlines += *at == '\n';
-    ck_assert_int_eq(lines, newlines);
+    if (lines != newlines) ck_abort_msg("%d lines, %d told", newlines, lines);
     return text;
 }
 
@@ -122,12 +122,12 @@ START_TEST(nothing_is_wider_or_longer_than_asked)
                 int lines = 0;
                 for (; *at; lines++) {
                     const int columns = take_line(&at);
-                    ck_assert_msg(columns <= width, "%d columns for %d:\n%s", columns, width, text);
+                    if (columns > width)
+                        ck_abort_msg("%d columns for %d:\n%s", columns, width, text);
                 }
-                ck_assert_msg(height == 0 || lines <= height, "%d lines for %d:\n%s", lines, height,
-                              text);
-                /* Whatever fits, something is there. */
-                ck_assert(lines > 0 || height > 0);
+                if (height && lines > height)
+                    ck_abort_msg("%d lines for %d:\n%s", lines, height, text);
+                if (lines == 0 && height == 0) ck_abort_msg("nothing for a width of %d", width);
                 free(text);
             }
 }
