@@ -16,6 +16,8 @@
 
 #include "body_rows.h"
 
+#include "body_gelu.h"
+
 #include "body_transpose.h"
 
 #include "body_panel.h"
@@ -59,6 +61,8 @@ const struct attn_kernels KERNELS = {
     .exp_row = exp_row,
     .exp2_row = exp2_row,
     .finish_softmax = finish_softmax,
+    .gelu = gelu,
+    .gelu_backward = gelu_backward,
     .scale_rows = scale_rows,
     .transpose = transpose,
     .row_dots = row_dots,
