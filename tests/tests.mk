@@ -28,7 +28,10 @@ TEXTUAL := $(filter-out $(LONGEST),$(ONCE)) attend npy npy_write recording run s
 SUITES := $(ALL)
 TEST_SHARED := $(filter-out tests/check_% tests/long_% tests/fuzz_%,$(sort $(wildcard tests/*.c)))
 F32_SUITES := $(patsubst %,$(BUILD)/tests/check_%,$(SUITES))
-LONG_SUITES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/long_*.c)))
+# The longest ones first: started last, one of them would run alone.
+LONG := $(patsubst tests/%.c,%,$(sort $(wildcard tests/long_*.c)))
+LONG_SUITES := $(addprefix $(BUILD)/tests/,long_reproduce long_healthy \
+               $(filter-out long_reproduce long_healthy,$(LONG)))
 F64_SUITES := $(patsubst %,$(BUILD)/tests/check_%_f64,$(filter-out $(ONCE),$(SUITES)))
 
 # Archives, so that a suite takes from what is shared only what it uses.
