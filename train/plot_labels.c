@@ -99,7 +99,7 @@ static int add_code(int32_t *code, int codes, int32_t one)
 
 void plot_fonts_one(struct plot_fonts *fonts, const char *const *field, int n)
 {
-    int32_t code[PLOT_FONT_CODES];
+    int32_t code[PLOT_FONT_CODES] = {0};
     int codes = 0;
 
     for (int i = 0; i < n; i++)
