@@ -34,13 +34,7 @@ static inline vec gelu_slope(vec x)
 
 static void gelu(attn_real *y, const attn_real *x, size_t n)
 {
-    size_t i = 0;
-
-    for (; i + LANES <= n; i += LANES) store(y + i, gelu_of(load(x + i)));
-    if (i < n) {
-        const vec last = gelu_of(load_part(x + i, n - i, 0));
-        memcpy(y + i, &last, (n - i) * sizeof *y);
-    }
+    map_row(y, x, n, gelu_of);
 }
 
 static void gelu_backward(attn_real *dx, const attn_real *dy, const attn_real *x, size_t n)

@@ -78,15 +78,22 @@ static attn_real exp_row(attn_real *y, const attn_real *x, attn_real shift, size
     return add_lanes(total) + rest;
 }
 
-static void exp2_row(attn_real *y, const attn_real *x, size_t n)
+/* y = f(x), element by element. */
+static inline __attribute__((always_inline)) void map_row(attn_real *y, const attn_real *x,
+                                                          size_t n, vec (*const f)(vec))
 {
     size_t i = 0;
 
-    for (; i + LANES <= n; i += LANES) store(y + i, exp2_vec(load(x + i)));
+    for (; i + LANES <= n; i += LANES) store(y + i, f(load(x + i)));
     if (i < n) {
-        const vec e = exp2_vec(load_part(x + i, n - i, 0));
-        memcpy(y + i, &e, (n - i) * sizeof *y);
+        const vec last = f(load_part(x + i, n - i, 0));
+        memcpy(y + i, &last, (n - i) * sizeof *y);
     }
+}
+
+static void exp2_row(attn_real *y, const attn_real *x, size_t n)
+{
+    map_row(y, x, n, exp2_vec);
 }
 
 static inline vec inverse(vec x)

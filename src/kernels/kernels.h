@@ -63,7 +63,8 @@ struct attn_kernels {
     void (*finish_softmax)(attn_real *share, attn_real *lse, const attn_real *m, const attn_real *l,
                            size_t n);
 
-    void (*gelu)(attn_real *y, const attn_real *x, size_t n); /* activation.h */
+    /* y = gelu(x), dx += dy gelu'(x), as math/activation.c derives them. */
+    void (*gelu)(attn_real *y, const attn_real *x, size_t n);
     void (*gelu_backward)(attn_real *dx, const attn_real *dy, const attn_real *x, size_t n);
 
     /* to (columns, to_row) = alpha from (rows, from_row)^T. Rows are taken in whole
