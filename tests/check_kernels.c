@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "attn/rng.h"
+#include "attn/softmax.h"
 #include "compare.h"
 #include "instruction_sets.h"
 #include "rounding.h"
@@ -43,21 +44,51 @@ static void check_sum(const struct attn_kernels *k, attn_real *x, attn_real *y, 
     expect(is_sum(k->sum(x, n), want, sizes, n), "%s sum of %zu", k->name, n);
 }
 
-/* The largest number is found in every place, also where all are negative. */
-static void check_max(const struct attn_kernels *k, attn_real *x, attn_real *y, size_t n)
+static const struct attn_span spans_of[] = {{0, 1}, {1, 0}, {1, 1}, {2, 3}, {0, 2}};
+
+/* Spans in quarters of the row. What lies outside counts for nothing, nor does what it holds. */
+static void check_softmax(const struct attn_kernels *k, attn_real *x, attn_real *y, size_t n)
 {
-    memcpy(y, x, n * sizeof *x);
-    for (size_t i = 0; i < n; i++) y[i] = -1 - (y[i] < 0 ? -y[i] : y[i]);
-    for (size_t i = 0; i < n; i++) {
-        const attn_real old = y[i];
-        y[i] = (attn_real)-0.5;
-        expect(k->max(y, n) == y[i], "%s max of %zu, at %zu", k->name, n, i);
-        y[i] = (attn_real)NAN;
-        if (n > 1) expect(k->max(y, n) <= -1, "%s max of %zu, NaN at %zu", k->name, n, i);
-        y[i] = old;
+    const attn_real behind = y[n];
+
+    for (size_t s = 0; s < sizeof spans_of / sizeof *spans_of; s++) {
+        const size_t lo = n * (size_t)spans_of[s].lo / 4, hi = n - n * (size_t)spans_of[s].hi / 4;
+        attn_real max, top = minus_infinity;
+        long double want = 0;
+
+        for (size_t j = 0; j < n; j++) y[j] = j < lo || j >= hi ? (attn_real)NAN : x[j];
+        for (size_t j = lo; j < hi; j++) top = x[j] > top ? x[j] : top;
+        for (size_t j = lo; j < hi; j++) want += expl((long double)x[j] - (long double)top);
+        const attn_real sum = k->softmax(y, &max, y, (int)lo, (int)hi, (int)n);
+        expect(max == top, "%s softmax of %zu, largest", k->name, n);
+        expect(is_sum(sum, want, want, n + 4), "%s softmax of %zu, sum", k->name, n);
+        for (size_t j = 0; j < n; j++) {
+            const bool seen = j >= lo && j < hi;
+            const long double p =
+                seen ? expl((long double)x[j] - (long double)top) / want : (long double)0;
+            expect(is_sum(y[j], p, p, n + 8), "%s softmax of %zu, at %zu", k->name, n, j);
+        }
     }
-    for (size_t i = 0; i < n; i++) y[i] = minus_infinity;
-    expect(k->max(y, n) == minus_infinity, "%s max of %zu -inf", k->name, n);
+    expect_same(y + n, &behind, 1, "behind softmax");
+}
+
+/* Weights are 0 where no score is known to be above -inf, and NaN where one is not a number. */
+static void check_softmax_of_none(const struct attn_kernels *k, attn_real *x, attn_real *y,
+                                  size_t n)
+{
+    attn_real max;
+
+    for (size_t i = 0; i < n; i++) x[i] = minus_infinity;
+    expect(k->softmax(y, &max, x, 0, (int)n, (int)n) == 0, "%s softmax of %zu -inf", k->name, n);
+    expect(max == minus_infinity, "%s largest of %zu -inf", k->name, n);
+    for (size_t i = 0; i < n; i++) expect(y[i] == 0, "%s softmax of %zu -inf", k->name, n);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (attn_real)NAN;
+        expect(isnan(k->softmax(y, &max, x, 0, (int)n, (int)n)), "%s softmax of NaN", k->name);
+        expect(max == minus_infinity, "%s largest of %zu with NaN", k->name, n);
+        for (size_t j = 0; j < n; j++) expect(isnan(y[j]), "%s softmax of NaN", k->name);
+        x[i] = minus_infinity;
+    }
 }
 
 static void check_axpy(const struct attn_kernels *k, attn_real *x, attn_real *y, size_t n)
@@ -87,7 +118,8 @@ static void check_scale(const struct attn_kernels *k, attn_real *x, attn_real *y
     expect_same(y + n, x + n, 1, "behind scale");
 }
 
-static row_test *const row_tests[] = {check_dot, check_sum, check_max, check_axpy, check_scale};
+static row_test *const row_tests[] = {check_dot,   check_sum,     check_axpy,
+                                      check_scale, check_softmax, check_softmax_of_none};
 
 enum { ROW_TESTS = sizeof row_tests / sizeof *row_tests };
 
@@ -109,12 +141,12 @@ END_TEST
 START_TEST(empty_rows_have_a_value)
 {
     const struct attn_kernels *k = instruction_set(_i);
-    attn_real x[1] = {5};
+    attn_real x[1] = {5}, max;
 
     if (!k) return;
     ck_assert(k->dot(x, x, 0) == 0);
     ck_assert(k->sum(x, 0) == 0);
-    ck_assert(k->max(x, 0) == minus_infinity);
+    ck_assert(k->softmax(x, &max, x, 0, 0, 0) == 0 && max == minus_infinity);
     k->axpy(x, 3, x, 0);
     k->scale(x, 3, 0);
     ck_assert(x[0] == 5);

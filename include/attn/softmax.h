@@ -11,7 +11,7 @@
  *
  * A score of -inf has weight exactly 0. A row that sees nothing (an empty
  * span, or -inf throughout) gives all zeros, and takes no gradient. What x
- * holds outside the span is never read. */
+ * holds outside the span does not matter. */
 #ifndef ATTN_SOFTMAX_H
 #define ATTN_SOFTMAX_H
 

@@ -12,6 +12,8 @@
 /* The order counts: each part uses those before it. */
 #include "body_vector.h"
 
+#include "body_exchange.h"
+
 #include "body_exp.h"
 
 #include "body_rows.h"
@@ -55,10 +57,10 @@ const struct attn_kernels KERNELS = {
     .to_panels = to_panels,
     .dot = dot,
     .sum = sum,
-    .max = max,
     .axpy = axpy,
     .scale = scale,
     .exp_row = exp_row,
+    .softmax = softmax,
     .exp2_row = exp2_row,
     .finish_softmax = finish_softmax,
     .gelu = gelu,

@@ -25,22 +25,6 @@ static attn_real sum(const attn_real *x, size_t n)
     return add_lanes(a) + rest;
 }
 
-/* NaN loses against every number: a comparison with it is false. */
-static attn_real max(const attn_real *x, size_t n)
-{
-    vec a = splat((attn_real)-INFINITY);
-    attn_real best = (attn_real)-INFINITY;
-    size_t i = 0;
-
-    for (; i + LANES <= n; i += LANES) {
-        const vec v = load(x + i);
-        a = choose(v > a, v, a);
-    }
-    for (; i < n; i++) best = x[i] > best ? x[i] : best;
-    const attn_real top = max_lanes(a);
-    return top > best ? top : best;
-}
-
 static void axpy(attn_real *y, attn_real a, const attn_real *x, size_t n)
 {
     const vec av = splat(a);
@@ -76,6 +60,61 @@ static attn_real exp_row(attn_real *y, const attn_real *x, attn_real shift, size
         for (size_t j = 0; j < n - i; j++) rest += e[j];
     }
     return add_lanes(total) + rest;
+}
+
+/* Columns c and up of a row of n, as many as a vector holds. */
+static inline vec load_columns(const attn_real *x, int c, int n)
+{
+    return c + LANES <= n ? load(x + c) : load_part(x + c, (size_t)(n - c), 0);
+}
+
+static inline void store_columns(attn_real *x, int c, int n, vec v)
+{
+    if (c + LANES <= n)
+        store(x + c, v);
+    else
+        memcpy(x + c, &v, (size_t)(n - c) * sizeof *x);
+}
+
+/* Those of them that lie in lo <= column < hi. */
+static inline ivec within(int c, int lo, int hi)
+{
+    static const bits lane[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    ivec column;
+
+    memcpy(&column, lane, sizeof column);
+    return (column >= (bits)(lo - c)) & (column < (bits)(hi - c));
+}
+
+/* A row without any weight is divided by 1, and a row of -inf is shifted by 0: both stay 0
+ * where the quotient would be NaN. */
+static attn_real softmax(attn_real *p, attn_real *max, const attn_real *x, int lo, int hi, int n)
+{
+    const int first = lo < hi ? lo / LANES * LANES : n;
+    const vec hidden = splat((attn_real)-INFINITY);
+    vec top = hidden, total = {0};
+    int c;
+
+    for (c = first; c < hi; c += LANES) {
+        const vec v = load_columns(x, c, n);
+        top = choose((v > top) & within(c, lo, hi), v, top);
+    }
+    *max = max_lanes(top);
+    const attn_real shift = *max == (attn_real)-INFINITY ? 0 : *max;
+    for (c = first; c < hi; c += LANES) {
+        const vec v = load_columns(x, c, n) - shift;
+        const vec e = exp_vec(choose(within(c, lo, hi), v, hidden));
+        store_columns(p, c, n, e);
+        total += e;
+    }
+    const attn_real sum = add_lanes(total), factor = sum == 0 ? 1 : 1 / sum;
+    for (c = first; c < hi; c += LANES) {
+        const vec v = load_columns(p, c, n) * factor;
+        store_columns(p, c, n, choose(within(c, lo, hi), v, (vec){0}));
+    }
+    memset(p, 0, (size_t)first * sizeof *p);
+    if (c < n) memset(p + c, 0, (size_t)(n - c) * sizeof *p);
+    return sum;
 }
 
 /* y = f(x), element by element. */

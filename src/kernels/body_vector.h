@@ -65,30 +65,3 @@ static inline vec larger(vec a, vec b)
     for (int i = 0; i < LANES; i++) m[i] = a[i] > b[i] ? a[i] : b[i];
     return m;
 }
-
-/* Across a vector by halves: as many dependent steps as LANES has bits. */
-static inline attn_real add_lanes(vec v)
-{
-    attn_real x[LANES];
-
-    store(x, v);
-    UNROLLED
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        UNROLLED
-        for (int i = 0; i < half; i++) x[i] += x[i + half];
-    }
-    return x[0];
-}
-
-static inline attn_real max_lanes(vec v)
-{
-    attn_real x[LANES];
-
-    store(x, v);
-    UNROLLED
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        UNROLLED
-        for (int i = 0; i < half; i++) x[i] = x[i] > x[i + half] ? x[i] : x[i + half];
-    }
-    return x[0];
-}

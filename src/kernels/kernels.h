@@ -49,12 +49,15 @@ struct attn_kernels {
 
     attn_real (*dot)(const attn_real *x, const attn_real *y, size_t n);
     attn_real (*sum)(const attn_real *x, size_t n);
-    attn_real (*max)(const attn_real *x, size_t n); /* -inf for n = 0; ignores NaN */
     void (*axpy)(attn_real *y, attn_real a, const attn_real *x, size_t n); /* y += a x */
     void (*scale)(attn_real *x, attn_real a, size_t n);                    /* x *= a */
 
     /* y = exp(x - shift), y == x allowed; returns the sum of y. exp(-inf) = 0. */
     attn_real (*exp_row)(attn_real *y, const attn_real *x, attn_real shift, size_t n);
+
+    /* Row p = softmax(x) of columns lo <= j < hi among n, 0 elsewhere, as softmax.h has
+     * it; p == x allowed. Returns sum_j exp(x_j - max). max ignores NaN: -inf where nothing is. */
+    attn_real (*softmax)(attn_real *p, attn_real *max, const attn_real *x, int lo, int hi, int n);
 
     void (*exp2_row)(attn_real *y, const attn_real *x, size_t n); /* y = 2^x, y == x allowed */
 

@@ -10,20 +10,6 @@ static struct attn_span row_span(const struct attn_span *span, int row, int cols
     return span ? span[row] : (struct attn_span){0, cols};
 }
 
-static attn_real softmax_row(attn_real *p, const attn_real *x, size_t n)
-{
-    const struct attn_kernels *kernels = attn_kernels();
-    const attn_real max = kernels->max(x, n);
-
-    if (max == (attn_real)-INFINITY && !isnan(kernels->sum(x, n))) {
-        memset(p, 0, n * sizeof *p);
-        return max;
-    }
-    const attn_real sum = kernels->exp_row(p, x, max, n);
-    kernels->scale(p, 1 / sum, n);
-    return max + log(sum);
-}
-
 void attn_softmax_forward(attn_real *p, attn_real *lse, const attn_real *x,
                           const struct attn_span *span, int rows, int cols)
 {
@@ -31,12 +17,10 @@ void attn_softmax_forward(attn_real *p, attn_real *lse, const attn_real *x,
     if (cols == 0) return; /* arrays of no elements may be NULL */
     for (int r = 0; r < rows; r++, p += cols, x += cols) {
         const struct attn_span s = row_span(span, r, cols);
-        const int lo = s.lo < s.hi ? s.lo : 0, hi = s.lo < s.hi ? s.hi : 0;
-        const attn_real row_lse = softmax_row(p + lo, x + lo, (size_t)(hi - lo));
+        attn_real max;
+        const attn_real sum = attn_kernels()->softmax(p, &max, x, s.lo, s.hi, cols);
 
-        memset(p, 0, (size_t)lo * sizeof *p);
-        memset(p + hi, 0, (size_t)(cols - hi) * sizeof *p);
-        if (lse) lse[r] = row_lse;
+        if (lse) lse[r] = max + log(sum);
     }
 }
 

@@ -36,9 +36,10 @@ double attn_metric_value(const struct attn_head_metrics *m, const struct attn_me
     return *(const double *)(const void *)((const char *)m + metric->offset);
 }
 
-static double *place(struct attn_head_metrics *m, const struct attn_metric *metric)
+/* All of them, ATTN_METRICS numbers in the order of the table. */
+static double *numbers(struct attn_head_metrics *m)
 {
-    return (double *)(void *)((char *)m + metric->offset);
+    return (double *)(void *)m;
 }
 
 /* A row as it lies in its map. Keys are counted in the map, not in the span. */
@@ -158,11 +159,11 @@ static void add_scores(struct attn_head_metrics *x, const struct row *r)
     for (int j = r->lo; j < r->hi; j++) {
         const double w = weight(r, j);
         if (w > 0) {
-            const double ln = log(w), d = ln - ln_top;
+            const double ln = log(w), d = ln - ln_top, score = fabs(ln + r->lse);
             entropy -= w * ln;
             sum += d;
             squares += d * d;
-            most = fmax(most, fabs(ln + r->lse));
+            most = score > most ? score : most;
         } else {
             all = false;
         }
@@ -227,9 +228,9 @@ static double add_target(struct attn_head_metrics *x, const struct row *r)
 
 static struct attn_head_metrics nothing(void)
 {
-    struct attn_head_metrics x = {0};
+    struct attn_head_metrics x;
 
-    for (const struct attn_metric *t = attn_metric_table; t->name; t++) *place(&x, t) = NOT_KNOWN;
+    for (int k = 0; k < ATTN_METRICS; k++) numbers(&x)[k] = NOT_KNOWN;
     return x;
 }
 
@@ -265,10 +266,10 @@ static void add_row(struct attn_head_sums *s, const struct row *r)
     const double wanted = measure(&x, r);
 
     for (int k = 0; k < ATTN_METRICS; k++) {
-        const double value = attn_metric_value(&x, &attn_metric_table[k]);
-        if (isnan(value)) continue;
-        *place(&s->sum, &attn_metric_table[k]) += value;
-        s->count[k]++;
+        const double value = numbers(&x)[k];
+        const bool known = !isnan(value);
+        numbers(&s->sum)[k] += known ? value : 0;
+        s->count[k] += known;
     }
     s->score_max = fmax(s->score_max, x.score_max); /* a NAN is the smaller one */
     if (isnan(x.progress)) return;
@@ -294,10 +295,10 @@ struct attn_head_metrics attn_head_mean(const struct attn_head_sums *s)
     struct attn_head_metrics mean = nothing();
 
     if (s->broken) return mean;
-    for (int k = 0; k < ATTN_METRICS; k++) {
-        const struct attn_metric *t = &attn_metric_table[k];
-        if (s->count[k]) *place(&mean, t) = attn_metric_value(&s->sum, t) / (double)s->count[k];
-    }
+    for (int k = 0; k < ATTN_METRICS; k++)
+        if (s->count[k])
+            numbers(&mean)[k] =
+                attn_metric_value(&s->sum, &attn_metric_table[k]) / (double)s->count[k];
     if (!isnan(mean.score_max)) mean.score_max = s->score_max;
     if (!isnan(mean.progress)) mean.progress = s->wanted / s->total;
     return mean;
