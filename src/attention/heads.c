@@ -5,8 +5,8 @@
  * is to be done before and after attention and there are enough of them, else
  * forward by head, and long heads in parts of some blocks of queries; backward
  * by key head, since all its query heads add to one dk and dv. Parts of backward
- * add to them in a fixed order too: a part touches a key when the part before it
- * is done with that key, so that the parts of a head run one behind the other
+ * add to them in a fixed order too: a part touches a key when all parts before it
+ * are done with that key, so that the parts of a head run one behind the other
  * through the keys. */
 #include <assert.h>
 #include <math.h>
@@ -274,15 +274,13 @@ static void backward_head(const struct attn_call *c, const struct attn_room *roo
 {
     const struct attn_shape n = c->a.n;
     const int members = c->members, b = unit / n.Hkv, h = unit % n.Hkv * members + member;
-    const int step = member * c->cut.parts + c->cut.parts - 1 - p;
-    int *progress = c->saved->progress + (size_t)unit * (size_t)(members * c->cut.parts);
     struct attn_head head = attn_head_of(c, room, b, h);
     struct attn_head_grad grad = attn_head_grad_of(c, b, h);
 
     take_part(&head, &c->cut, p);
     if (c->cut.parts > 1) {
-        grad.before = step ? &progress[step - 1] : NULL;
-        grad.done = &progress[step];
+        grad.progress = c->saved->progress + (size_t)unit * (size_t)(members * c->cut.parts);
+        grad.part = member * c->cut.parts + c->cut.parts - 1 - p;
     }
     grad.fresh_queries = c->g->fresh;
     grad.fresh_keys = c->g->fresh && member == 0;

@@ -46,11 +46,11 @@ struct attn_head_grad {
     bool fresh_queries;          /* dq holds nothing yet; */
     bool fresh_keys; /* nor do dk and dv; for kinds in parts only, the others get zeros */
 
-    /* Other parts of backward may add to the same dk and dv at the same time. They
-     * do so in one order: this part touches a key when the part before it has done with
-     * it. Counts of keys; before: NULL for the first. */
-    const int *before;
-    int *done;
+    /* Other parts of backward may add to the same dk and dv at the same time. They do so in
+     * one order: a part touches a key when all parts before it have done with it, those with
+     * all keys below progress[i]. NULL: there is one part. */
+    int *progress;
+    int part; /* this one in that order */
 };
 
 struct attn_kind {

@@ -328,18 +328,19 @@ static void clear_fresh(const struct attn_head *h, const struct attn_head_grad *
     clear_keys(dk, dv, b, b->reach.hi, h->Tk / b->times);
 }
 
-/* Until all before this part have done with the keys below `end`. */
+/* Until all parts before this one have done with the keys below `end`. */
 static void wait_for_keys(const struct attn_head_grad *g, int end)
 {
     enum { LOOKS = 1000 };
 
-    for (int n = 0; g->before && __atomic_load_n(g->before, __ATOMIC_ACQUIRE) < end; n++)
-        if (n >= LOOKS) sched_yield();
+    for (int i = g->part - 1; i >= 0; i--)
+        for (int n = 0; __atomic_load_n(&g->progress[i], __ATOMIC_ACQUIRE) < end; n++)
+            if (n >= LOOKS) sched_yield();
 }
 
 static void pass_keys(const struct attn_head_grad *g, int end)
 {
-    if (g->done) __atomic_store_n(g->done, end, __ATOMIC_RELEASE);
+    if (g->progress) __atomic_store_n(&g->progress[g->part], end, __ATOMIC_RELEASE);
 }
 
 static void backward_blocks(const struct attn_head *h, const struct attn_head_grad *g, int first,
@@ -356,6 +357,7 @@ static void backward_blocks(const struct attn_head *h, const struct attn_head_gr
         clear_fresh(h, g, b);
         widen_keys(&keys, &hi, b);
     }
+    pass_keys(g, keys.at);
     while (next_keys(&keys, hi, ATTN_BACKWARD_KEYS)) {
         wait_for_keys(g, keys.at + keys.count);
         for (int i = end - 1; i >= first; i--) {
@@ -375,6 +377,5 @@ void attn_stream_backward(const struct attn_head *h, const struct attn_head_grad
         backward_blocks(h, g, first, end);
         end = first;
     }
-    wait_for_keys(g, INT_MAX);
     pass_keys(g, INT_MAX);
 }
