@@ -9,9 +9,9 @@
 #include "kind.h"
 #include "pieces.h"
 
-/* Keys taken at a time: forward where P is not kept; backward, where a part of a head waits until
- * the one before it is done with the first of them. */
-enum { ATTN_PANEL_KEYS = 256, ATTN_BACKWARD_KEYS = 128 };
+/* Keys taken at a time: forward where P is not kept; backward; backward of a head in parts, where a
+ * part is behind the one before it by so many. */
+enum { ATTN_PANEL_KEYS = 256, ATTN_BACKWARD_KEYS = 128, ATTN_PART_KEYS = 64 };
 
 /* Scores in panels are to base 2: what is given to base e is multiplied by log2 e. */
 #define ATTN_LOG2_E ((attn_real)1.44269504088896340736)

@@ -9,7 +9,7 @@
  * and at the end O / l is the softmax-weighted mean, m + log l the log-sum-exp
  * of the row (Milakov & Gimelshein 2018, Algorithm 3; Rabe & Staats 2021).
  *
- * Backward. From m and l of each row the weights come back a run of 128 keys at a time,
+ * Backward. From m and l of each row the weights come back a run of 64 or 128 keys at a time,
  * P = E / l with E = e^(S-m), and the row sum of the softmax backward is known
  * before:
  *
@@ -346,6 +346,7 @@ static void pass_keys(const struct attn_head_grad *g, int end)
 static void backward_blocks(const struct attn_head *h, const struct attn_head_grad *g, int first,
                             int end)
 {
+    const int run = g->progress ? ATTN_PART_KEYS : ATTN_BACKWARD_KEYS;
     struct attn_panels p[ATTN_PART_BLOCKS];
     struct attn_keys keys = {h->Tk, 0};
     int hi = 0;
@@ -358,7 +359,7 @@ static void backward_blocks(const struct attn_head *h, const struct attn_head_gr
         widen_keys(&keys, &hi, b);
     }
     pass_keys(g, keys.at);
-    while (next_keys(&keys, hi, ATTN_BACKWARD_KEYS)) {
+    while (next_keys(&keys, hi, run)) {
         wait_for_keys(g, keys.at + keys.count);
         for (int i = end - 1; i >= first; i--) {
             const struct attn_keys some = common(keys, &h->block[i]);
