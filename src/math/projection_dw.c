@@ -1,5 +1,6 @@
 /* The gradients of a projection's weights and biases. */
 #include <assert.h>
+#include <limits.h>
 
 #include "attn/threads.h"
 #include "kernels/gemm_copy.h"
@@ -7,11 +8,10 @@
 #include "projection.h"
 
 enum {
-    ROWS = 256,     /* of w in a task, at most, */
-    FINE_ROWS = 64, /* where there are so many a multiple of these, */
-    FEW_ROWS = 16,  /* else of these; */
-    TASKS = 3,      /* so many for each thread, if no two projections share them */
-    MOST = 4        /* projections in a call */
+    ROWS = 256,    /* of w in a task, at most, */
+    FEW_ROWS = 16, /* a multiple of these; */
+    READ_DY = 16,  /* to read all of dy, as each task does, takes as long as so many */
+    MOST = 4       /* projections in a call */
 };
 
 /* What a task knows: all projections of the call. */
@@ -107,31 +107,36 @@ static bool leads(const struct job *j, const struct attn_projection *p)
     return p->dw && leader_of(j, p) == p;
 }
 
-/* Rows of dw in a task: many, so that dy is read seldom, but some tasks for each thread.
- * How rows are cut changes no sum. */
-static int rows_of_dw(const struct job *j, struct attn_threads *threads)
+static int w_blocks(const struct attn_projection *p, int rows)
 {
-    const int count = attn_threads_count(threads);
-    int rows = 0;
-
-    for (int i = 0; i < j->count; i++) rows += j->p[i].dw ? j->p[i].C : 0;
-    if (count > 1) rows /= count * TASKS;
-    rows -= rows % (rows < FINE_ROWS ? FEW_ROWS : FINE_ROWS);
-    return rows > ROWS ? ROWS : rows > FEW_ROWS ? rows : FEW_ROWS;
+    return (p->C + rows - 1) / rows;
 }
 
-static int w_blocks(const struct job *j, const struct attn_projection *p)
-{
-    return (p->C + j->rows - 1) / j->rows;
-}
-
-static int w_tasks(const struct job *j)
+static int w_tasks(const struct job *j, int rows)
 {
     int tasks = 0;
 
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
-        if (leads(j, p)) tasks += w_blocks(j, p);
+        if (leads(j, p)) tasks += w_blocks(p, rows);
     return tasks;
+}
+
+/* Rows of dw in a task, so that the thread with the most to do has as little as can be. How rows
+ * are cut changes no sum. */
+static int rows_of_dw(const struct job *j, struct attn_threads *threads)
+{
+    const int count = attn_threads_count(threads);
+    long long least = LLONG_MAX;
+    int best = ROWS;
+
+    for (int rows = ROWS; rows > 0; rows -= FEW_ROWS) {
+        const int rounds = (w_tasks(j, rows) + count - 1) / count;
+        const long long time = (long long)rounds * (rows + READ_DY);
+        if (time >= least) continue;
+        least = time;
+        best = rows;
+    }
+    return best;
 }
 
 /* Products that can go beside each other: of one x, to different dw. */
@@ -190,11 +195,11 @@ static void backward_w_task(void *context, int index, int worker)
     if (room.at) room.at += (size_t)worker * room.reals;
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
         if (!leads(j, p)) continue;
-        if (index < w_blocks(j, p)) {
+        if (index < w_blocks(p, j->rows)) {
             backward_w_block(j, p, index, room);
             return;
         }
-        index -= w_blocks(j, p);
+        index -= w_blocks(p, j->rows);
     }
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
         if (p->dbias) add_column_sums(p);
@@ -210,5 +215,5 @@ void attn_project_backward_w(const struct attn_projection *p, int count, struct 
     j.rows = rows_of_dw(&j, threads);
     for (int i = 0; i < count; i++)
         if (p[i].dbias) bias = true;
-    attn_threads_run(threads, w_tasks(&j) + bias, backward_w_task, &j);
+    attn_threads_run(threads, w_tasks(&j, j.rows) + bias, backward_w_task, &j);
 }
