@@ -18,7 +18,8 @@ static struct attn_layer dot_layer(int B, int Tq, int Tk, int H, int D, int C)
 }
 
 /* Two slices of several groups and more than two; with and without heads; tied weights; y shorter
- * than x, so wide that its products are copied where they are many. */
+ * than x, so wide that its products are copied where they are many; long sequences, which alone go
+ * in runs of their rows, of which x and y have more or fewer. */
 START_TEST(batches_of_many_groups_equal_their_sequences)
 {
     static const struct {
@@ -27,7 +28,8 @@ START_TEST(batches_of_many_groups_equal_their_sequences)
     } c[] = {{55, 48, 48, 2, 4, 6, 6, false},  {75, 48, 48, 1, 8, 5, 5, true},
              {70, 60, 60, 3, 2, 4, 4, false},  {4, 200, 16, 1, 8, 8, 144, false},
              {9, 70, 20, 1, 8, 8, 132, false}, {5, 100, 31, 1, 8, 8, 136, false},
-             {3, 300, 300, 2, 4, 6, 6, false}};
+             {3, 300, 300, 2, 4, 6, 6, false}, {2, 700, 290, 3, 4, 6, 5, false},
+             {2, 290, 700, 2, 4, 6, 6, false}, {2, 900, 900, 1, 8, 5, 5, true}};
     struct attn_layer l = dot_layer(c[_i].B, c[_i].Tq, c[_i].Tk, c[_i].H, c[_i].D, c[_i].C);
 
     l.Cy = c[_i].Cy;
@@ -69,7 +71,7 @@ END_TEST
 
 void add_tests(Suite *suite)
 {
-    add_loop_test(suite, "groups", batches_of_many_groups_equal_their_sequences, 7);
+    add_loop_test(suite, "groups", batches_of_many_groups_equal_their_sequences, 10);
     add_loop_test(suite, "room", room_for_many_groups_serves_fewer, 2);
     add_loop_test(suite, "strips", weights_in_strips_are_the_same, 8);
 }

@@ -186,6 +186,25 @@ START_TEST(sequences_in_groups)
 }
 END_TEST
 
+/* Alone: runs of its rows are tasks. */
+START_TEST(one_long_sequence)
+{
+    const int H = _i & 1 ? 3 : 1, Tq = _i & 2 ? 2200 : 600, Tk = _i & 4 ? 900 : Tq;
+    const struct attn_layer layer = {
+        .C = 33,
+        .Cy = 33,
+        .Co = 8 * H,
+        .position = attn_position_find("rope"),
+        .core = {.n = {1, H, 1, Tq, Tk, 8, 8}, .kind = attn_kind_find("dot"), .no_weights = true}};
+
+    expect_any_number(&layer, (struct layer_options){.cross = Tk != Tq,
+                                                     .biases = true,
+                                                     .output = _i & 2,
+                                                     .tied = H == 1 && Tk == Tq,
+                                                     .fresh = _i & 1});
+}
+END_TEST
+
 /* Too many for sums of each slice, and brought into strips. */
 START_TEST(large_weights)
 {
@@ -356,6 +375,7 @@ void add_tests(Suite *suite)
     add_test(suite, "order of a sum", a_sum_that_shows_its_order);
     add_loop_test(suite, "layers", layers_of_every_kind, 2 * kinds());
     add_loop_test(suite, "groups", sequences_in_groups, 24);
+    add_loop_test(suite, "one long sequence", one_long_sequence, 8);
     add_loop_test(suite, "large weights", large_weights, 2);
     add_loop_test(suite, "long heads", long_heads, 16);
     add_loop_test(suite, "files", every_file_of_a_run, RUNS);

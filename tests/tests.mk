@@ -63,7 +63,7 @@ suites:
 	@ATTN_BUILD='$(BUILD)' ATTN_CC='$(CC) $(SANITIZER)' scripts/run_suites.sh $(F32_SUITES) $(F64_SUITES)
 
 suites-long:
-	$(AGAIN) -s $(PARALLEL) $(LONG_SUITES)
+	$(AGAIN) -s $(PARALLEL) all $(LONG_SUITES)
 	@CK_TIMEOUT_MULTIPLIER=5 scripts/run_suites.sh $(LONG_SUITES)
 
 # Installs first: what pkg-config says is read when make starts.

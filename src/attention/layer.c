@@ -142,7 +142,8 @@ struct pass {
     const struct attn_layer_grads *g; /* backward */
     bool cross;
     struct attn_groups groups;
-    bool by_slices; /* dW: of each group behind its dX, not of all at the end */
+    bool by_slices;          /* dW: of each group behind its dX, not of all at the end; */
+    struct attn_groups rows; /* or of each of these runs of rows */
 };
 
 static void take_sequences(struct attn_projection to[ATTN_PROJECTIONS], const struct pass *pass,
@@ -252,7 +253,7 @@ static void before_backward(void *context, struct attn_sequences s, struct attn_
     attn_project_backward_x(&out, 1, threads);
 }
 
-/* Back through Q = x W_Q, K = y W_K, V = y W_V into x and y. */
+/* Into x and y, and, by slices, into the weights. */
 static void after_backward(void *context, struct attn_sequences s, struct attn_threads *threads)
 {
     const struct pass *pass = context;
@@ -266,12 +267,14 @@ static void after_backward(void *context, struct attn_sequences s, struct attn_t
         rotate(pass->saved->dk, l, s, pass->saved->turn_k, -1, n.Tk, n.Hkv);
     }
     if (l->qk_norm) attn_head_norms_backward(pass->g, pass->saved, pass->w, l);
-    if (attn_layer_adds_code(l)) {
-        backward_code(pass, p, threads);
-    } else {
-        attn_project_backward_x(p, pass->cross ? 1 : ATTN_OUT, threads);
-        if (pass->cross) attn_project_backward_x(p + ATTN_KEY, 2, threads);
+    if (pass->rows.slices) {
+        attn_layer_add_rows(p, pass->saved->slices, &pass->rows, pass->cross, threads);
+        return;
     }
+    if (attn_layer_adds_code(l))
+        backward_code(pass, p, threads);
+    else
+        attn_layer_backward_x(p, pass->cross, threads);
     if (pass->by_slices)
         attn_layer_add_slices(pass->p, pass->saved->slices, &pass->groups, s, threads);
 }
@@ -331,7 +334,9 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                         .layer = layer,
                         .g = g,
                         .cross = y != NULL,
-                        .groups = attn_layer_slices(layer)};
+                        .groups = attn_layer_slices(layer),
+                        .rows = attn_layer_row_slices(layer)};
+    const struct attn_groups *sums = pass.rows.slices ? &pass.rows : &pass.groups;
 
     pass.by_slices = pass.groups.slices > 0 && attn_layer_sums_slices(layer);
     list_projections(pass.p, saved, w, layer);
@@ -344,7 +349,7 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                                                          .after = after_backward,
                                                          .context = &pass,
                                                          .groups = pass.groups});
-    if (pass.by_slices) attn_layer_sum_slices(pass.p, saved->slices, &pass.groups);
+    if (pass.by_slices) attn_layer_sum_slices(pass.p, saved->slices, sums);
     for (int i = 0; pass.by_slices && i < ATTN_PROJECTIONS; i++) pass.p[i].dw = NULL;
     attn_project_backward_w(pass.p, ATTN_PROJECTIONS, workroom_of(saved), core.threads);
 }

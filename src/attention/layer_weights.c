@@ -3,13 +3,15 @@
 #include <limits.h>
 #include <string.h>
 
+#include "attn/threads.h"
 #include "kernels/kernels.h"
 
 enum {
     NEAR = 1 << 16, /* numbers of W_Q, W_K, W_V and W_O */
     FEW = 2,        /* slices, where there are so many groups; */
     MOST = 8,       /* up to so many, */
-    GROUPS = 4      /* of so many groups each: sums of a slice take a part of what a group does */
+    GROUPS = 4,     /* of so many groups each: sums of a slice take a part of what a group does */
+    ROWS = 256      /* of a single sequence at a time */
 };
 
 static size_t numbers_of(const struct attn_projection *p)
@@ -45,11 +47,25 @@ struct attn_groups attn_layer_slices(const struct attn_layer *l)
     return slices_of(l, attn_layer_together(l));
 }
 
+static struct attn_groups row_slices(int T)
+{
+    return attn_groups_of(T / ROWS + (T % ROWS != 0), T > ROWS, MOST);
+}
+
+struct attn_groups attn_layer_row_slices(const struct attn_layer *l)
+{
+    const bool apart = attn_layer_sums_slices(l) && attn_layer_together(l) == 1;
+
+    if (!apart || l->core.n.B != 1) return (struct attn_groups){0};
+    return row_slices(attn_layer_longest(l->core.n));
+}
+
 /* Fewer or shorter sequences make fewer slices. The room is there for any position and norm. */
 size_t attn_layer_slices_room(const struct attn_layer *l)
 {
-    const int together = attn_projection_together(attn_layer_longest(l->core.n));
-    const int slices = slices_of(l, together).slices;
+    const int longest = attn_layer_longest(l->core.n), rows = row_slices(longest).slices;
+    const int groups = slices_of(l, attn_projection_together(longest)).slices;
+    const int slices = rows > groups ? rows : groups;
 
     if (!attn_layer_sums_slices(l) || slices < 2) return 0;
     return (size_t)(slices - 1) * (size_t)numbers_of_all(l);
@@ -72,15 +88,12 @@ static attn_real *sum_of(const struct attn_projection p[ATTN_PROJECTIONS], int i
     return room + (size_t)(slice - 1) * all + before;
 }
 
-/* Sequences of one slice. */
-static void add_to_slice(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
-                         int slice, bool begins, struct attn_sequences s,
-                         struct attn_threads *threads)
+/* Some sequences or rows of p, all in one slice. */
+static void add_to_slice(struct attn_projection part[ATTN_PROJECTIONS],
+                         const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
+                         int slice, bool begins, struct attn_threads *threads)
 {
-    struct attn_projection part[ATTN_PROJECTIONS];
-
     for (int i = 0; i < ATTN_PROJECTIONS; i++) {
-        part[i] = attn_projection_of(&p[i], s.first, s.count);
         part[i].dw = sum_of(p, i, room, slice);
         part[i].dbias = NULL;
         if (begins && slice > 0 && part[i].dw)
@@ -96,14 +109,54 @@ void attn_layer_add_slices(const struct attn_projection p[ATTN_PROJECTIONS], att
     const int first = s.first / g->together, end = (s.first + s.count - 1) / g->together + 1;
 
     for (int slice = 0; slice < g->slices; slice++) {
+        struct attn_projection part[ATTN_PROJECTIONS];
         const int start = attn_slice_start(g, slice), stop = attn_slice_start(g, slice + 1);
         const int from = start > first ? start : first, to = stop < end ? stop : end;
         if (from >= to) continue;
         const struct attn_sequences last = attn_group_at(g, to - 1);
         const int b = from * g->together;
-        add_to_slice(p, room, slice, from == start,
-                     (struct attn_sequences){b, last.first + last.count - b}, threads);
+        for (int i = 0; i < ATTN_PROJECTIONS; i++)
+            part[i] = attn_projection_of(&p[i], b, last.first + last.count - b);
+        add_to_slice(part, p, room, slice, from == start, threads);
     }
+}
+
+void attn_layer_backward_x(const struct attn_projection p[ATTN_PROJECTIONS], bool cross,
+                           struct attn_threads *threads)
+{
+    attn_project_backward_x(p, cross ? 1 : ATTN_OUT, threads);
+    if (cross) attn_project_backward_x(p + ATTN_KEY, 2, threads);
+}
+
+/* What a task knows. */
+struct job {
+    const struct attn_projection *p;
+    attn_real *room;
+    const struct attn_groups *g;
+    bool cross;
+};
+
+static void add_rows_task(void *context, int slice, int worker)
+{
+    const struct job *j = context;
+    const int start = attn_slice_start(j->g, slice), end = attn_slice_start(j->g, slice + 1);
+
+    (void)worker;
+    for (int run = start; run < end; run++) {
+        struct attn_projection part[ATTN_PROJECTIONS];
+        for (int i = 0; i < ATTN_PROJECTIONS; i++)
+            part[i] = attn_projection_rows(&j->p[i], run * ROWS, ROWS);
+        attn_layer_backward_x(part, j->cross, NULL);
+        add_to_slice(part, j->p, j->room, slice, run == start, NULL);
+    }
+}
+
+void attn_layer_add_rows(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
+                         const struct attn_groups *g, bool cross, struct attn_threads *threads)
+{
+    struct job j = {p, room, g, cross};
+
+    attn_threads_run(threads, g->slices, add_rows_task, &j);
 }
 
 void attn_layer_sum_slices(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,

@@ -75,16 +75,35 @@ static attn_real *part_to_write(attn_real *a, size_t offset)
     return a ? a + offset : NULL;
 }
 
-struct attn_projection attn_projection_of(const struct attn_projection *p, int first, int count)
+/* From row t of sequence b on. */
+static struct attn_projection from_row(const struct attn_projection *p, int b, int t)
 {
-    const size_t x = attn_projection_at_x(p, first, 0), y = attn_projection_at_y(p, first, 0, 0);
+    const size_t x = attn_projection_at_x(p, b, t), y = attn_projection_at_y(p, b, 0, t);
     struct attn_projection q = *p;
 
-    q.B = count;
     q.x = part(p->x, x);
     q.y = part_to_write(p->y, y);
     q.dy = part(p->dy, y);
     q.dx = part_to_write(p->dx, x);
+    return q;
+}
+
+struct attn_projection attn_projection_of(const struct attn_projection *p, int first, int count)
+{
+    struct attn_projection q = from_row(p, first, 0);
+
+    q.B = count;
+    return q;
+}
+
+struct attn_projection attn_projection_rows(const struct attn_projection *p, int first, int count)
+{
+    const int from = first < p->T ? first : p->T, rest = p->T - from;
+    struct attn_projection q = from_row(p, 0, from);
+
+    assert(p->B == 1);
+    q.T = count < rest ? count : rest;
+    q.skipped = p->skipped + p->T - q.T;
     return q;
 }
 
@@ -108,7 +127,7 @@ static void forward_rows(const struct attn_projection *p, struct chunk c)
                                   .strips = packed,
                                   .c = p->y + attn_projection_at_y(p, c.b, 0, c.t),
                                   .c_row = (size_t)p->D,
-                                  .c_jump = (size_t)p->T * (size_t)p->D,
+                                  .c_jump = attn_projection_head(p),
                                   .block = p->D});
     for (int h = 0; p->bias && h < p->H; h++)
         for (int r = 0; r < c.rows; r++)
@@ -133,7 +152,7 @@ static struct attn_gemm backward_of(const struct attn_projection *p, struct chun
                           .a = p->dy + attn_projection_at_y(p, c.b, 0, c.t),
                           .a_row = (size_t)p->D,
                           .a_col = 1,
-                          .a_step = (size_t)p->T * (size_t)p->D,
+                          .a_step = attn_projection_head(p),
                           .b = turned ? p->room : p->w,
                           .b_row = 1,
                           .b_col = columns,

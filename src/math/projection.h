@@ -27,6 +27,7 @@ enum attn_ready { ATTN_AS_IT_IS, ATTN_PACKED, ATTN_TURNED };
 
 struct attn_projection {
     int B, T, C, H, D;
+    int skipped; /* of a part of a sequence: rows of y between one head's and the next one's */
     const attn_real *x, *w, *bias; /* bias may be NULL */
     attn_real *y;
 
@@ -45,9 +46,16 @@ static inline size_t attn_projection_at_x(const struct attn_projection *p, int b
     return ((size_t)b * (size_t)p->T + (size_t)t) * (size_t)p->C;
 }
 
+/* From one head of y to the next. */
+static inline size_t attn_projection_head(const struct attn_projection *p)
+{
+    return ((size_t)p->T + (size_t)p->skipped) * (size_t)p->D;
+}
+
 static inline size_t attn_projection_at_y(const struct attn_projection *p, int b, int h, int t)
 {
-    return (((size_t)b * (size_t)p->H + (size_t)h) * (size_t)p->T + (size_t)t) * (size_t)p->D;
+    return ((size_t)b * (size_t)p->H + (size_t)h) * attn_projection_head(p) +
+           (size_t)t * (size_t)p->D;
 }
 
 size_t attn_projection_room(int C, int H, int D);
@@ -57,6 +65,9 @@ int attn_projection_together(int T);
 
 /* Of sequences first to first + count - 1 only. */
 struct attn_projection attn_projection_of(const struct attn_projection *p, int first, int count);
+
+/* Of rows first to first + count - 1 only, as far as there are such, of a single sequence. */
+struct attn_projection attn_projection_rows(const struct attn_projection *p, int first, int count);
 
 /* Makes w ready for attn_project_forward, or for attn_project_backward_x, where there is room and
  * it is worth it. */
