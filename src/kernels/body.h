@@ -20,6 +20,8 @@
 
 #include "body_gelu.h"
 
+#include "body_norm.h"
+
 #include "body_transpose.h"
 
 #include "body_panel.h"
@@ -65,6 +67,9 @@ const struct attn_kernels KERNELS = {
     .finish_softmax = finish_softmax,
     .gelu = gelu,
     .gelu_backward = gelu_backward,
+    .moments = moments,
+    .normalize = normalize,
+    .normalize_backward = normalize_backward,
     .scale_rows = scale_rows,
     .transpose = transpose,
     .row_dots = row_dots,

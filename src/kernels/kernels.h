@@ -70,6 +70,15 @@ struct attn_kernels {
     void (*gelu)(attn_real *y, const attn_real *x, size_t n);
     void (*gelu_backward)(attn_real *dx, const attn_real *dy, const attn_real *x, size_t n);
 
+    /* The mean of a row of n > 0 and of the squares of its distances from there; y = xhat gain +
+     * bias with xhat = (x - mean) rstd, y == x allowed; dx += what math/layernorm.c derives for it.
+     */
+    void (*moments)(attn_real *mean, attn_real *variance, const attn_real *x, int n);
+    void (*normalize)(attn_real *y, const attn_real *x, const attn_real *gain,
+                      const attn_real *bias, attn_real mean, attn_real rstd, int n);
+    void (*normalize_backward)(attn_real *dx, const attn_real *dy, const attn_real *x,
+                               const attn_real *gain, attn_real mean, attn_real rstd, int n);
+
     /* to (columns, to_row) = alpha from (rows, from_row)^T. Rows are taken in whole
      * vectors: to has zeros behind the last. */
     void (*transpose)(attn_real *to, size_t to_row, const attn_real *from, size_t from_row,

@@ -22,35 +22,10 @@ void attn_layernorm_forward(attn_real *y, attn_real *mean, attn_real *rstd, cons
 
     assert(rows >= 0 && C > 0);
     for (int r = 0; r < rows; r++, x += C, y += C) {
-        mean[r] = kernels->sum(x, C) / (attn_real)C;
-        for (int c = 0; c < C; c++) y[c] = x[c] - mean[r];
-        rstd[r] = 1 / sqrt(kernels->dot(y, y, C) / (attn_real)C + (attn_real)1e-5);
-        for (int c = 0; c < C; c++) y[c] = y[c] * rstd[r] * gain[c] + bias[c];
-    }
-}
-
-static void backward_row(attn_real *dx, const attn_real *dy, const attn_real *x,
-                         const attn_real *gain, attn_real mean, attn_real rstd, int C)
-{
-    const struct attn_kernels *kernels = attn_kernels();
-    attn_real mean_u = 0, mean_u_xhat = 0;
-
-    for (int c = 0; c < C; c += BLOCK) {
-        const int n = block_length(c, C);
-        attn_real u[BLOCK], xhat[BLOCK];
-
-        for (int i = 0; i < n; i++) {
-            u[i] = dy[c + i] * gain[c + i];
-            xhat[i] = (x[c + i] - mean) * rstd;
-        }
-        mean_u += kernels->sum(u, n);
-        mean_u_xhat += kernels->dot(u, xhat, n);
-    }
-    mean_u /= (attn_real)C;
-    mean_u_xhat /= (attn_real)C;
-    for (int c = 0; c < C; c++) {
-        const attn_real xhat = (x[c] - mean) * rstd;
-        dx[c] += rstd * (dy[c] * gain[c] - mean_u - xhat * mean_u_xhat);
+        attn_real variance;
+        kernels->moments(&mean[r], &variance, x, C);
+        rstd[r] = 1 / sqrt(variance + (attn_real)1e-5);
+        kernels->normalize(y, x, gain, bias, mean[r], rstd[r], C);
     }
 }
 
@@ -101,7 +76,8 @@ void attn_layernorm_backward(const struct attn_layernorm_grads *g, const attn_re
     assert(rows >= 0 && C > 0);
     for (int r = 0; r < rows; r++) {
         const size_t row = (size_t)r * C;
-        backward_row(g->dx + row, dy + row, x + row, gain, mean[r], rstd[r], C);
+        attn_kernels()->normalize_backward(g->dx + row, dy + row, x + row, gain, mean[r], rstd[r],
+                                           C);
     }
     add_column_sums(g, dy, x, mean, rstd, rows, C);
 }
