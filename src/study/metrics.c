@@ -228,7 +228,7 @@ static double add_target(struct attn_head_metrics *x, const struct row *r)
 
 static struct attn_head_metrics nothing(void)
 {
-    struct attn_head_metrics x;
+    struct attn_head_metrics x = {0};
 
     for (int k = 0; k < ATTN_METRICS; k++) numbers(&x)[k] = NOT_KNOWN;
     return x;
