@@ -44,8 +44,8 @@ export CK_TIMEOUT_MULTIPLIER=5 # sanitizers slow a test down several times
 # Checked code is quicker built with -O2 and runs as fast. Of what was freed only so much is kept:
 # every test looks for leaks when it ends, and goes through all of that.
 export ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=4
-stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined CFLAGS='-O2 -g' F64_SUITES= SUITES="\$(filter-out \$(LONGEST),\$(ALL))"
-stage tsan suites "$build-tsan" SANITIZE=thread CFLAGS='-O2 -g' SUITES="\$(THREADED)" F64_SUITES=
+stage asan-ubsan suites "$build-asan" SANITIZE=address,undefined CFLAGS='-O2 -g1' F64_SUITES= SUITES="\$(filter-out \$(LONGEST),\$(ALL))"
+stage tsan suites "$build-tsan" SANITIZE=thread CFLAGS='-O2 -g1' SUITES="\$(THREADED)" F64_SUITES=
 
 if has valgrind; then
     runs=$(mktemp -d)

@@ -20,7 +20,7 @@ NUMERIC := $(filter-out $(ONCE),$(ALL))
 # What other kernels can change; what threads run through; what reads and writes numbers.
 ARITHMETIC := $(filter-out attend_refusals bench batch checkpoint gradcheck npy% recording run run_% \
         safetensors% settings table task% thread_counts train,$(NUMERIC))
-THREADED := attention layer model run thread_counts threads train
+THREADED := gemm_copies thread_counts threads train
 # Trainings and plays that take long: what they run, other suites run too, and neither locale nor
 # compiler makes them differ.
 LONGEST := healthy study_play
