@@ -48,6 +48,27 @@ START_TEST(room_for_many_groups_serves_fewer)
 }
 END_TEST
 
+START_TEST(room_for_more_sequences_serves_one_long_one)
+{
+    const struct attn_layer l = dot_layer(1, _i ? 700 : 2200, _i ? 700 : 2200, 2, 4, 6);
+
+    expect_room_without_effect(&l, (struct layer_options){.biases = true, .output = true},
+                               _i ? 2 : 4, l.core.n.Tq);
+}
+END_TEST
+
+/* Their gradients are summed over all rows. */
+START_TEST(long_sequences_with_codes_and_norms)
+{
+    static const char *const position[] = {"learned", "sinusoidal", "rope"};
+    struct attn_layer l = dot_layer(2, 300, 300, 2, 4, 8);
+
+    l.position = attn_position_find(position[_i]);
+    l.qk_norm = _i == 2;
+    expect_sequences_of(&l, (struct layer_options){.biases = true, .output = true});
+}
+END_TEST
+
 /* Without room for weights each product reads them as they are: the same sums. */
 START_TEST(weights_in_strips_are_the_same)
 {
@@ -73,5 +94,7 @@ void add_tests(Suite *suite)
 {
     add_loop_test(suite, "groups", batches_of_many_groups_equal_their_sequences, 10);
     add_loop_test(suite, "room", room_for_many_groups_serves_fewer, 2);
+    add_loop_test(suite, "room of one", room_for_more_sequences_serves_one_long_one, 2);
+    add_loop_test(suite, "codes and norms", long_sequences_with_codes_and_norms, 3);
     add_loop_test(suite, "strips", weights_in_strips_are_the_same, 8);
 }

@@ -39,7 +39,7 @@ static bool inside(const struct problem *s, int r, int j)
     return !s->span || (s->span[r].lo <= j && j < s->span[r].hi);
 }
 
-/* What lies outside the spans is not to be read. */
+/* What lies outside the spans is not to matter. */
 static void spoil(attn_real *x, const struct problem *s)
 {
     for (int r = 0; r < s->rows; r++)
@@ -258,6 +258,18 @@ START_TEST(not_a_number_shows)
 }
 END_TEST
 
+START_TEST(not_a_number_stays_within_its_span)
+{
+    const struct attn_span span = {3, 9};
+    attn_real *x = normals(19, 1, 1), *p = unset(19), lse;
+
+    x[5] = (attn_real)NAN;
+    attn_softmax_forward(p, &lse, x, &span, 1, 19);
+    ck_assert(isnan(lse));
+    for (int j = 0; j < 19; j++) ck_assert(j < span.lo || j >= span.hi ? p[j] == 0 : isnan(p[j]));
+}
+END_TEST
+
 static double loss(void *context)
 {
     struct problem *s = context;
@@ -332,6 +344,7 @@ void add_tests(Suite *suite)
     add_test(suite, "minus infinity hides exactly", minus_infinity_hides_exactly);
     add_test(suite, "a row that sees nothing", a_row_that_sees_nothing);
     add_loop_test(suite, "NaN shows", not_a_number_shows, 19);
+    add_test(suite, "NaN within a span", not_a_number_stays_within_its_span);
     add_loop_test(suite, "gradient by differences", gradient_by_differences, 6);
     add_loop_test(suite, "agrees with ONNX", agrees_with_onnx, ONNX);
 }

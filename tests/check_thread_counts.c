@@ -201,7 +201,7 @@ START_TEST(one_long_sequence)
                                                      .biases = true,
                                                      .output = _i & 2,
                                                      .tied = H == 1 && Tk == Tq,
-                                                     .fresh = _i & 1});
+                                                     .fresh = !(_i & 2)});
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 #include "layer_rules.h"
 
+#include "attention/layer_weights.h"
 #include "compare.h"
 #include "numeric.h"
 #include "test.h"
@@ -52,6 +53,8 @@ void expect_sequences_of(const struct attn_layer *layer, struct layer_options o)
     layer_trial_free(&t);
 }
 
+enum { GUARD = 4096 }; /* reals that are looked at behind an array */
+
 void expect_room_without_effect(const struct attn_layer *layer, struct layer_options o, int B,
                                 int T)
 {
@@ -65,6 +68,9 @@ void expect_room_without_effect(const struct attn_layer *layer, struct layer_opt
     large.core.n.Tq = large.core.n.Tk = T;
     layer_trial_make(&roomy, &large, o, 0, 3);
     layer_trial_run(&roomy); /* leaves its own numbers in all of the room */
+    const size_t reals = attn_layer_slices_room(&roomy.layer);
+    roomy.saved.slices = normals(reals + GUARD, 1, 5);
+    const attn_real *behind = copied(roomy.saved.slices + reals, GUARD);
     const struct attn_layer_saved kept = t.saved;
     const attn_real *out = copied(t.out, t.nout);
     for (int i = 0; i < TENSORS; i++) grad[i] = copied(t.grad[i], t.count[i]);
@@ -72,6 +78,7 @@ void expect_room_without_effect(const struct attn_layer *layer, struct layer_opt
     layer_trial_clear(&t);
     layer_trial_run(&t);
     t.saved = kept;
+    expect_same(roomy.saved.slices + reals, behind, GUARD, "behind the room of slices");
     expect_same(t.out, out, t.nout, "out");
     for (int i = 0; i < TENSORS; i++) expect_same(t.grad[i], grad[i], t.count[i], tensor_name[i]);
     layer_trial_free(&t);

@@ -72,7 +72,7 @@ struct attn_layer_saved {
     attn_real *rstd_q, *rstd_k;            /* (B, heads, T), */
     attn_real *dgain_q, *dgain_k;          /* and room for the gains' */
     attn_real *weights[4];                 /* room for W_Q, W_K, W_V, W_O as products read them */
-    attn_real *slices;                     /* room for gradients of weights, by slices of B */
+    attn_real *slices;                     /* room for gradients of weights, by slices of B or T */
     attn_real *code, *turn_q, *turn_k, *slopes;
     struct attn_places coded, turned_q, turned_k; /* what the tables hold, for the next call */
     struct attn_saved core;

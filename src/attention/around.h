@@ -14,7 +14,7 @@ struct attn_sequences {
 /* A batch in groups, which go through all steps together, and slices of neighbouring groups, which
  * are tasks for threads and are done group by group. slices = 0: only all at once. */
 struct attn_groups {
-    int B, together; /* sequences, in all and in a group */
+    int B, together; /* sequences, in all and in a group (or runs of rows: layer_weights.h) */
     int count, slices;
 };
 

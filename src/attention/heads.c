@@ -293,7 +293,7 @@ static void backward_head(const struct attn_call *c, const struct attn_room *roo
 }
 
 /* In parts: the first part of every unit, then the second, and so on, so that a part
- * seldom has to wait for the one before it. */
+ * seldom has to wait for those before it. */
 static void backward_task(void *context, int index, int worker)
 {
     const struct attn_call *c = context;

@@ -143,7 +143,7 @@ struct pass {
     bool cross;
     struct attn_groups groups;
     bool by_slices;          /* dW: of each group behind its dX, not of all at the end; */
-    struct attn_groups rows; /* or of each of these runs of rows */
+    struct attn_groups runs; /* or of each of these runs of rows */
 };
 
 static void take_sequences(struct attn_projection to[ATTN_PROJECTIONS], const struct pass *pass,
@@ -267,8 +267,8 @@ static void after_backward(void *context, struct attn_sequences s, struct attn_t
         rotate(pass->saved->dk, l, s, pass->saved->turn_k, -1, n.Tk, n.Hkv);
     }
     if (l->qk_norm) attn_head_norms_backward(pass->g, pass->saved, pass->w, l);
-    if (pass->rows.slices) {
-        attn_layer_add_rows(p, pass->saved->slices, &pass->rows, pass->cross, threads);
+    if (pass->runs.slices) {
+        attn_layer_add_runs(p, pass->saved->slices, &pass->runs, pass->cross, threads);
         return;
     }
     if (attn_layer_adds_code(l))
@@ -335,8 +335,8 @@ void attn_layer_backward(const struct attn_layer_grads *g, const attn_real *dout
                         .g = g,
                         .cross = y != NULL,
                         .groups = attn_layer_slices(layer),
-                        .rows = attn_layer_row_slices(layer)};
-    const struct attn_groups *sums = pass.rows.slices ? &pass.rows : &pass.groups;
+                        .runs = attn_layer_run_slices(layer)};
+    const struct attn_groups *sums = pass.runs.slices ? &pass.runs : &pass.groups;
 
     pass.by_slices = pass.groups.slices > 0 && attn_layer_sums_slices(layer);
     list_projections(pass.p, saved, w, layer);

@@ -11,7 +11,9 @@ enum {
     FEW = 2,        /* slices, where there are so many groups; */
     MOST = 8,       /* up to so many, */
     GROUPS = 4,     /* of so many groups each: sums of a slice take a part of what a group does */
-    ROWS = 256      /* of a single sequence at a time */
+    RUN = 256,      /* rows of a single sequence, at most, that are done together: */
+    FEW_ROWS = 16,  /* a multiple of these, */
+    MOST_RUNS = 16  /* in up to so many slices */
 };
 
 static size_t numbers_of(const struct attn_projection *p)
@@ -47,25 +49,42 @@ struct attn_groups attn_layer_slices(const struct attn_layer *l)
     return slices_of(l, attn_layer_together(l));
 }
 
-static struct attn_groups row_slices(int T)
+/* How many of so many rows are needed for T; no sum can overflow. */
+static int count_of(int T, int rows)
 {
-    return attn_groups_of(T / ROWS + (T % ROWS != 0), T > ROWS, MOST);
+    return T / rows + (T % rows != 0);
 }
 
-struct attn_groups attn_layer_row_slices(const struct attn_layer *l)
+/* An even number of runs makes up T rows, as long as each other, so that two threads have equally
+ * much to do. */
+static int rows_of_run(int T)
 {
-    const bool apart = attn_layer_sums_slices(l) && attn_layer_together(l) == 1;
+    const int rows = count_of(T, 2 * count_of(T, 2 * RUN));
 
-    if (!apart || l->core.n.B != 1) return (struct attn_groups){0};
-    return row_slices(attn_layer_longest(l->core.n));
+    return count_of(rows, FEW_ROWS) * FEW_ROWS;
 }
 
-/* Fewer or shorter sequences make fewer slices. The room is there for any position and norm. */
+static struct attn_groups run_slices(int T)
+{
+    if (T <= RUN) return (struct attn_groups){0};
+    return attn_groups_of(count_of(T, rows_of_run(T)), 1, MOST_RUNS);
+}
+
+struct attn_groups attn_layer_run_slices(const struct attn_layer *l)
+{
+    const bool by_itself = attn_layer_sums_slices(l) && attn_layer_together(l) == 1;
+
+    if (!by_itself || l->core.n.B != 1) return (struct attn_groups){0};
+    return run_slices(attn_layer_longest(l->core.n));
+}
+
+/* For as many sequences, or for one of as many rows. Fewer or shorter ones make no more slices of
+ * their kind. The room is there for any position and norm. */
 size_t attn_layer_slices_room(const struct attn_layer *l)
 {
-    const int longest = attn_layer_longest(l->core.n), rows = row_slices(longest).slices;
+    const int longest = attn_layer_longest(l->core.n), runs = run_slices(longest).slices;
     const int groups = slices_of(l, attn_projection_together(longest)).slices;
-    const int slices = rows > groups ? rows : groups;
+    const int slices = runs > groups ? runs : groups;
 
     if (!attn_layer_sums_slices(l) || slices < 2) return 0;
     return (size_t)(slices - 1) * (size_t)numbers_of_all(l);
@@ -133,10 +152,11 @@ struct job {
     const struct attn_projection *p;
     attn_real *room;
     const struct attn_groups *g;
+    int rows; /* of a run */
     bool cross;
 };
 
-static void add_rows_task(void *context, int slice, int worker)
+static void add_runs_task(void *context, int slice, int worker)
 {
     const struct job *j = context;
     const int start = attn_slice_start(j->g, slice), end = attn_slice_start(j->g, slice + 1);
@@ -145,18 +165,19 @@ static void add_rows_task(void *context, int slice, int worker)
     for (int run = start; run < end; run++) {
         struct attn_projection part[ATTN_PROJECTIONS];
         for (int i = 0; i < ATTN_PROJECTIONS; i++)
-            part[i] = attn_projection_rows(&j->p[i], run * ROWS, ROWS);
+            part[i] = attn_projection_rows(&j->p[i], run * j->rows, j->rows);
         attn_layer_backward_x(part, j->cross, NULL);
         add_to_slice(part, j->p, j->room, slice, run == start, NULL);
     }
 }
 
-void attn_layer_add_rows(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
+void attn_layer_add_runs(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
                          const struct attn_groups *g, bool cross, struct attn_threads *threads)
 {
-    struct job j = {p, room, g, cross};
+    const int Tq = p[ATTN_QUERY].T, Tk = p[ATTN_KEY].T;
+    struct job j = {p, room, g, rows_of_run(Tq > Tk ? Tq : Tk), cross};
 
-    attn_threads_run(threads, g->slices, add_rows_task, &j);
+    attn_threads_run(threads, g->slices, add_runs_task, &j);
 }
 
 void attn_layer_sum_slices(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,

@@ -1,5 +1,5 @@
-/* layer_weights.h (private) - the gradients of a layer's weights, slice by slice of the batch,
- * or of the rows of a single sequence.
+/* layer_weights.h (private) - back through a layer's products with weights: the gradients of these,
+ * slice by slice of the batch, or of runs of rows of a single sequence, and that of x.
  *
  * Where the weights are small, what a slice adds to their gradients is summed in room of its own,
  * and the sums of all slices are added up at the end, in their order: slices can then be done at
@@ -16,8 +16,8 @@
 struct attn_groups attn_layer_slices(const struct attn_layer *l);
 bool attn_layer_sums_slices(const struct attn_layer *l);
 
-/* Of runs of rows, where there is one sequence that has several; else none. */
-struct attn_groups attn_layer_row_slices(const struct attn_layer *l);
+/* The same of runs of rows, where there is one sequence that has several; else none. */
+struct attn_groups attn_layer_run_slices(const struct attn_layer *l);
 
 /* Reals of saved->slices. */
 size_t attn_layer_slices_room(const struct attn_layer *l);
@@ -27,8 +27,8 @@ void attn_layer_add_slices(const struct attn_projection p[ATTN_PROJECTIONS], att
                            const struct attn_groups *g, struct attn_sequences s,
                            struct attn_threads *threads);
 
-/* What the sequence adds, and its dX, run by run of its rows. */
-void attn_layer_add_rows(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
+/* What the sequence adds, and its dX, run by run. */
+void attn_layer_add_runs(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
                          const struct attn_groups *g, bool cross, struct attn_threads *threads);
 
 /* Back through Q = x W_Q, K = y W_K, V = y W_V into x and y. */

@@ -23,7 +23,7 @@
  *   dV += E^T dO'    scale dS = E (V (scale dO')^T - scale dO' . O)
  *
  * Where all of P fits a budget, E is kept as forward made it (h->kept): all
- * keys then are one run, and backward does not compute it again.
+ * keys then are one run in forward, and backward does not compute it again.
  *
  * Parts of a panel that no query may see are never touched (pieces.h). */
 #include <limits.h>
@@ -334,8 +334,11 @@ static void wait_for_keys(const struct attn_head_grad *g, int end)
     enum { LOOKS = 1000 };
 
     for (int i = g->part - 1; i >= 0; i--)
-        for (int n = 0; __atomic_load_n(&g->progress[i], __ATOMIC_ACQUIRE) < end; n++)
-            if (n >= LOOKS) sched_yield();
+        for (int n = 0; __atomic_load_n(&g->progress[i], __ATOMIC_ACQUIRE) < end;)
+            if (n < LOOKS)
+                n++;
+            else
+                sched_yield();
 }
 
 static void pass_keys(const struct attn_head_grad *g, int end)

@@ -107,14 +107,14 @@ static attn_real softmax(attn_real *p, attn_real *max, const attn_real *x, int l
         store_columns(p, c, n, e);
         total += e;
     }
-    const attn_real sum = add_lanes(total), factor = sum == 0 ? 1 : 1 / sum;
+    const attn_real all = add_lanes(total), factor = all == 0 ? 1 : 1 / all;
     for (c = first; c < hi; c += LANES) {
         const vec v = load_columns(p, c, n) * factor;
         store_columns(p, c, n, choose(within(c, lo, hi), v, (vec){0}));
     }
     memset(p, 0, (size_t)first * sizeof *p);
     if (c < n) memset(p + c, 0, (size_t)(n - c) * sizeof *p);
-    return sum;
+    return all;
 }
 
 /* y = f(x), element by element. */

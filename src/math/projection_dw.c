@@ -1,6 +1,6 @@
 /* The gradients of a projection's weights and biases. */
 #include <assert.h>
-#include <limits.h>
+#include <math.h>
 
 #include "attn/threads.h"
 #include "kernels/gemm_copy.h"
@@ -10,14 +10,22 @@
 enum {
     ROWS = 256,    /* of w in a task, at most, */
     FEW_ROWS = 16, /* a multiple of these; */
-    READ_DY = 16,  /* to read all of dy, as each task does, takes as long as so many */
+    READ_DY = 16,  /* to read all of dy, as each task does, takes as long as so many; */
     MOST = 4       /* projections in a call */
+};
+
+/* A projection whose tasks are those of some behind it too. */
+struct leader {
+    const struct attn_projection *p;
+    double products; /* of one row of dw, in all that it leads */
 };
 
 /* What a task knows: all projections of the call. */
 struct job {
     const struct attn_projection *p;
     int count;
+    struct leader leader[MOST];
+    int leaders;
     int rows; /* of dw in a task */
     struct attn_workroom room;
 };
@@ -102,36 +110,57 @@ static const struct attn_projection *leader_of(const struct job *j, const struct
     return p;
 }
 
-static bool leads(const struct job *j, const struct attn_projection *p)
+static void list_leaders(struct job *j)
 {
-    return p->dw && leader_of(j, p) == p;
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
+        const double products = (double)p->B * p->T * p->H * p->D;
+        int i = 0;
+
+        if (!p->dw) continue;
+        while (i < j->leaders && j->leader[i].p != leader_of(j, p)) i++;
+        if (i == j->leaders) j->leader[j->leaders++] = (struct leader){.p = p};
+        j->leader[i].products += products;
+    }
 }
 
-static int w_blocks(const struct attn_projection *p, int rows)
+static int w_blocks(const struct leader *l, int rows)
 {
-    return (p->C + rows - 1) / rows;
+    return (l->p->C + rows - 1) / rows;
 }
 
-static int w_tasks(const struct job *j, int rows)
+static int freest(const double *busy, int threads)
 {
-    int tasks = 0;
+    int best = 0;
 
-    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
-        if (leads(j, p)) tasks += w_blocks(p, rows);
-    return tasks;
+    for (int i = 1; i < threads; i++)
+        if (busy[i] < busy[best]) best = i;
+    return best;
 }
 
-/* Rows of dw in a task, so that the thread with the most to do has as little as can be. How rows
- * are cut changes no sum. */
-static int rows_of_dw(const struct job *j, struct attn_threads *threads)
+/* How long the thread works that has the most to do, when tasks of so many rows are taken one
+ * after the other. Biases are left out: they are little. */
+static double longest(const struct job *j, int rows, int threads)
 {
-    const int count = attn_threads_count(threads);
-    long long least = LLONG_MAX;
+    double busy[ATTN_THREADS_MOST] = {0}, most = 0;
+
+    for (const struct leader *l = j->leader; l < j->leader + j->leaders; l++)
+        for (int c = 0; c < l->p->C; c += rows) {
+            const int n = l->p->C - c < rows ? l->p->C - c : rows;
+            double *const own = &busy[freest(busy, threads)];
+            *own += (n + READ_DY) * l->products;
+            if (*own > most) most = *own;
+        }
+    return most;
+}
+
+/* Rows of dw in a task. How they are cut changes no sum. */
+static int rows_of_dw(const struct job *j, int threads)
+{
+    double least = (double)INFINITY;
     int best = ROWS;
 
-    for (int rows = ROWS; rows > 0; rows -= FEW_ROWS) {
-        const int rounds = (w_tasks(j, rows) + count - 1) / count;
-        const long long time = (long long)rounds * (rows + READ_DY);
+    for (int rows = ROWS; threads > 1 && rows > 0; rows -= FEW_ROWS) {
+        const double time = longest(j, rows, threads);
         if (time >= least) continue;
         least = time;
         best = rows;
@@ -193,13 +222,12 @@ static void backward_w_task(void *context, int index, int worker)
     struct attn_workroom room = j->room;
 
     if (room.at) room.at += (size_t)worker * room.reals;
-    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++) {
-        if (!leads(j, p)) continue;
-        if (index < w_blocks(p, j->rows)) {
-            backward_w_block(j, p, index, room);
+    for (const struct leader *l = j->leader; l < j->leader + j->leaders; l++) {
+        if (index < w_blocks(l, j->rows)) {
+            backward_w_block(j, l->p, index, room);
             return;
         }
-        index -= w_blocks(p, j->rows);
+        index -= w_blocks(l, j->rows);
     }
     for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
         if (p->dbias) add_column_sums(p);
@@ -209,11 +237,16 @@ void attn_project_backward_w(const struct attn_projection *p, int count, struct 
                              struct attn_threads *threads)
 {
     struct job j = {.p = p, .count = count, .room = room};
-    bool bias = false;
+    int tasks = 0;
 
     assert(count <= MOST);
-    j.rows = rows_of_dw(&j, threads);
+    list_leaders(&j);
+    j.rows = rows_of_dw(&j, attn_threads_count(threads));
+    for (int i = 0; i < j.leaders; i++) tasks += w_blocks(&j.leader[i], j.rows);
     for (int i = 0; i < count; i++)
-        if (p[i].dbias) bias = true;
-    attn_threads_run(threads, w_tasks(&j, j.rows) + bias, backward_w_task, &j);
+        if (p[i].dbias) {
+            tasks++;
+            break;
+        }
+    attn_threads_run(threads, tasks, backward_w_task, &j);
 }

@@ -292,13 +292,13 @@ void attn_head_add(struct attn_head_sums *s, const struct attn_maps *m, int h)
 
 struct attn_head_metrics attn_head_mean(const struct attn_head_sums *s)
 {
-    struct attn_head_metrics mean = nothing();
+    struct attn_head_metrics mean = s->sum;
 
-    if (s->broken) return mean;
-    for (int k = 0; k < ATTN_METRICS; k++)
-        if (s->count[k])
-            numbers(&mean)[k] =
-                attn_metric_value(&s->sum, &attn_metric_table[k]) / (double)s->count[k];
+    if (s->broken) return nothing();
+    for (int k = 0; k < ATTN_METRICS; k++) {
+        double *const number = &numbers(&mean)[k];
+        *number = s->count[k] ? *number / (double)s->count[k] : NOT_KNOWN;
+    }
     if (!isnan(mean.score_max)) mean.score_max = s->score_max;
     if (!isnan(mean.progress)) mean.progress = s->wanted / s->total;
     return mean;
