@@ -113,32 +113,31 @@ static inline vec odd_1(vec a, vec b)
 
 /* The second half of a run of 2 s lanes is combined with the first, for runs that get shorter:
  * as many dependent steps as LANES has bits. Of lane 0 only is the result used. */
-static inline attn_real add_lanes(vec v)
+static inline __attribute__((always_inline)) attn_real across(vec v, vec (*const both)(vec, vec))
 {
 #if LANES > 8
-    v += odd_8(v, v);
+    v = both(v, odd_8(v, v));
 #endif
 #if LANES > 4
-    v += odd_4(v, v);
+    v = both(v, odd_4(v, v));
 #endif
 #if LANES > 2
-    v += odd_2(v, v);
+    v = both(v, odd_2(v, v));
 #endif
-    v += odd_1(v, v);
-    return v[0];
+    return both(v, odd_1(v, v))[0];
+}
+
+static inline vec plus(vec a, vec b)
+{
+    return a + b;
+}
+
+static inline attn_real add_lanes(vec v)
+{
+    return across(v, plus);
 }
 
 static inline attn_real max_lanes(vec v)
 {
-#if LANES > 8
-    v = larger(v, odd_8(v, v));
-#endif
-#if LANES > 4
-    v = larger(v, odd_4(v, v));
-#endif
-#if LANES > 2
-    v = larger(v, odd_2(v, v));
-#endif
-    v = larger(v, odd_1(v, v));
-    return v[0];
+    return across(v, larger);
 }
