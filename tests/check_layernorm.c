@@ -164,6 +164,25 @@ START_TEST(backward_is_the_jacobian)
 }
 END_TEST
 
+/* Only what is wanted, to the same bits. */
+START_TEST(gradients_one_by_one)
+{
+    struct rows l = rows_of(3, 21, 0.5);
+    attn_real *dx = zeros(63), *dgain = zeros(21), *dbias = zeros(21);
+    attn_real *dx1 = zeros(63), *dgain1 = zeros(21), *dbias1 = zeros(21);
+    const struct attn_layernorm_grads all = {dx, dgain, dbias}, rows = {.dx = dx1};
+    const struct attn_layernorm_grads sums = {.dgain = dgain1, .dbias = dbias1};
+
+    forward(&l);
+    attn_layernorm_backward(&all, l.dy, l.x, l.gain, l.mean, l.rstd, 3, 21);
+    attn_layernorm_backward(&rows, l.dy, l.x, l.gain, l.mean, l.rstd, 3, 21);
+    attn_layernorm_backward(&sums, l.dy, l.x, l.gain, l.mean, l.rstd, 3, 21);
+    expect_same(dx1, dx, 63, "dx");
+    expect_same(dgain1, dgain, 21, "dgain");
+    expect_same(dbias1, dbias, 21, "dbias");
+}
+END_TEST
+
 /* So large that mean times rstd is not finite: what stands behind a row counts for nothing. */
 START_TEST(large_constant_rows)
 {
@@ -227,6 +246,7 @@ void add_tests(Suite *suite)
     add_test(suite, "a constant row gives the bias", a_constant_row_gives_the_bias);
     add_loop_test(suite, "backward is the Jacobian", backward_is_the_jacobian, SIZES * sets);
     add_loop_test(suite, "large constant rows", large_constant_rows, sets);
+    add_test(suite, "gradients one by one", gradients_one_by_one);
     add_test(suite, "wide rows", wide_rows);
     add_loop_test(suite, "gradient by differences", gradient_by_differences, 3);
 }

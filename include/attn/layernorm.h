@@ -20,6 +20,7 @@ extern "C" {
 void attn_layernorm_forward(attn_real *y, attn_real *mean, attn_real *rstd, const attn_real *x,
                             const attn_real *gain, const attn_real *bias, int rows, int C);
 
+/* dx NULL, or dgain and dbias both: not wanted. */
 struct attn_layernorm_grads {
     attn_real *dx, *dgain, *dbias;
 };

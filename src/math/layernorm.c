@@ -76,9 +76,9 @@ void attn_layernorm_backward(const struct attn_layernorm_grads *g, const attn_re
     const struct attn_kernels *kernels = attn_kernels();
 
     assert(rows >= 0 && C > 0);
-    for (int r = 0; r < rows; r++) {
+    for (int r = 0; g->dx && r < rows; r++) {
         const size_t row = (size_t)r * C;
         kernels->normalize_backward(g->dx + row, dy + row, x + row, gain, mean[r], rstd[r], C);
     }
-    add_column_sums(g, dy, x, mean, rstd, rows, C);
+    if (g->dgain) add_column_sums(g, dy, x, mean, rstd, rows, C);
 }

@@ -45,18 +45,101 @@ static void code_backward(struct attn_operation *o, const struct attn_batch *b)
 
 const struct attn_operation_type attn_op_code = {code_forward, code_backward};
 
+enum { TASK_REALS = 1 << 13 }; /* elements of a signal in a task */
+
+/* The elements of an operation's input, cut into tasks. */
+struct elements {
+    const struct attn_operation *o;
+    size_t count;
+};
+
+static size_t elements_from(const struct elements *e, int index)
+{
+    const size_t left = e->count - (size_t)index * TASK_REALS;
+
+    return left < TASK_REALS ? left : TASK_REALS;
+}
+
+static void run_elements(const struct attn_operation *o, const struct attn_batch *b,
+                         void (*task)(void *context, int index, int worker))
+{
+    struct elements e = {.o = o, .count = reals_of(o->in, b)};
+
+    attn_threads_run(o->threads, (int)((e.count + TASK_REALS - 1) / TASK_REALS), task, &e);
+}
+
+/* Its rows, likewise. */
+struct rows {
+    const struct attn_operation *o;
+    int count, step; /* in all and in a task */
+};
+
+static struct rows rows_to_cut(const struct attn_operation *o, const struct attn_batch *b)
+{
+    const int step = TASK_REALS / o->in.width;
+
+    return (struct rows){o, rows_of(o->in, b), step ? step : 1};
+}
+
+static int row_tasks(const struct rows *r)
+{
+    return r->count / r->step + (r->count % r->step != 0);
+}
+
+static int rows_from(const struct rows *r, int first)
+{
+    return r->count - first < r->step ? r->count - first : r->step;
+}
+
+static void normalize(void *context, int index, int worker)
+{
+    const struct rows *r = context;
+    const struct attn_operation *o = r->o;
+    const int first = index * r->step;
+    const size_t at = (size_t)first * (size_t)o->in.width;
+
+    (void)worker;
+    attn_layernorm_forward(o->out.value + at, o->mean + first, o->rstd + first, o->in.value + at,
+                           o->w, o->bias, rows_from(r, first), o->in.width);
+}
+
+static void normalize_back(const struct rows *r, int first)
+{
+    const struct attn_operation *o = r->o;
+    const size_t at = (size_t)first * (size_t)o->in.width;
+    const struct attn_layernorm_grads g = {.dx = o->in.grad + at};
+
+    attn_layernorm_backward(&g, o->out.grad + at, o->in.value + at, o->w, o->mean + first,
+                            o->rstd + first, rows_from(r, first), o->in.width);
+}
+
+/* The first task is the sums over all rows. */
+static void norm_back_task(void *context, int index, int worker)
+{
+    const struct rows *r = context;
+    const struct attn_operation *o = r->o;
+    const struct attn_layernorm_grads sums = {.dgain = o->dw, .dbias = o->dbias};
+
+    (void)worker;
+    if (index > 0)
+        normalize_back(r, (index - 1) * r->step);
+    else
+        attn_layernorm_backward(&sums, o->out.grad, o->in.value, o->w, o->mean, o->rstd, r->count,
+                                o->in.width);
+}
+
 static void norm_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_layernorm_forward(o->out.value, o->mean, o->rstd, o->in.value, o->w, o->bias,
-                           rows_of(o->in, b), o->in.width);
+    struct rows r = rows_to_cut(o, b);
+
+    attn_threads_run(o->threads, row_tasks(&r), normalize, &r);
 }
 
 static void norm_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    const struct attn_layernorm_grads g = {.dx = o->in.grad, .dgain = o->dw, .dbias = o->dbias};
+    struct rows r = rows_to_cut(o, b);
 
-    attn_layernorm_backward(&g, o->out.grad, o->in.value, o->w, o->mean, o->rstd, rows_of(o->in, b),
-                            o->in.width);
+    attn_threads_run(o->threads, 1 + row_tasks(&r), norm_back_task, &r);
 }
 
 const struct attn_operation_type attn_op_norm = {norm_forward, norm_backward};
@@ -174,21 +257,6 @@ static void linear_backward(struct attn_operation *o, const struct attn_batch *b
 
 const struct attn_operation_type attn_op_linear = {linear_forward, linear_backward};
 
-enum { TASK_REALS = 1 << 13 }; /* elements of an activation in a task */
-
-/* An activation's elements, cut into tasks. */
-struct elements {
-    const struct attn_operation *o;
-    size_t count;
-};
-
-static size_t elements_from(const struct elements *e, int index)
-{
-    const size_t left = e->count - (size_t)index * TASK_REALS;
-
-    return left < TASK_REALS ? left : TASK_REALS;
-}
-
 static void activate(void *context, int index, int worker)
 {
     const struct elements *e = context;
@@ -208,14 +276,6 @@ static void activate_back(void *context, int index, int worker)
                                elements_from(e, index));
 }
 
-static void run_elements(const struct attn_operation *o, const struct attn_batch *b,
-                         void (*task)(void *context, int index, int worker))
-{
-    struct elements e = {o, reals_of(o->in, b)};
-
-    attn_threads_run(o->threads, (int)((e.count + TASK_REALS - 1) / TASK_REALS), task, &e);
-}
-
 static void activation_forward(struct attn_operation *o, const struct attn_batch *b)
 {
     run_elements(o, b, activate);
@@ -228,14 +288,36 @@ static void activation_backward(struct attn_operation *o, const struct attn_batc
 
 const struct attn_operation_type attn_op_activation = {activation_forward, activation_backward};
 
+static void add(void *context, int index, int worker)
+{
+    const struct elements *e = context;
+    const struct attn_operation *o = e->o;
+    const size_t at = (size_t)index * TASK_REALS;
+
+    (void)worker;
+    attn_residual_forward(o->out.value + at, o->in.value + at, o->branch.value + at,
+                          elements_from(e, index));
+}
+
+static void add_back(void *context, int index, int worker)
+{
+    const struct elements *e = context;
+    const struct attn_operation *o = e->o;
+    const size_t at = (size_t)index * TASK_REALS;
+
+    (void)worker;
+    attn_residual_backward(o->in.grad + at, o->branch.grad + at, o->out.grad + at,
+                           elements_from(e, index));
+}
+
 static void residual_forward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_residual_forward(o->out.value, o->in.value, o->branch.value, reals_of(o->in, b));
+    run_elements(o, b, add);
 }
 
 static void residual_backward(struct attn_operation *o, const struct attn_batch *b)
 {
-    attn_residual_backward(o->in.grad, o->branch.grad, o->out.grad, reals_of(o->in, b));
+    run_elements(o, b, add_back);
 }
 
 const struct attn_operation_type attn_op_residual = {residual_forward, residual_backward};
