@@ -1,6 +1,5 @@
 #include "attn/softmax.h"
 
-#include <string.h>
 #include <tgmath.h>
 
 #include "kernels/kernels.h"
@@ -10,6 +9,9 @@ static struct attn_span row_span(const struct attn_span *span, int row, int cols
     return span ? span[row] : (struct attn_span){0, cols};
 }
 
+/* Numerator and sum are both divided by e^max, so that no exponential overflows:
+ *
+ *     p_j = e^(x_j - max) / sum_k e^(x_k - max)    lse = max + log sum_k e^(x_k - max) */
 void attn_softmax_forward(attn_real *p, attn_real *lse, const attn_real *x,
                           const struct attn_span *span, int rows, int cols)
 {
