@@ -87,7 +87,7 @@ START_TEST(beside_is_as_alone)
     static const int high[] = {1, 8, 21, 150, 300};
 
     if (!choose_instruction_set(_i)) return;
-    const int wide = attn_kernels()->tile_cols, rest = wide / 2 + 1;
+    const int wide = 2 * attn_kernels()->lanes, rest = wide / 2 + 1;
     for (int m = 0; m < 5; m++) {
         const int M = high[m];
         const struct sizes all[] = {

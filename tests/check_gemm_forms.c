@@ -8,10 +8,9 @@
 #include "numeric.h"
 #include "test.h"
 
-/* b (K, N) in strips of a tile's columns. */
-static attn_real *in_strips(const attn_real *b, size_t K, size_t N)
+/* b (K, N) in strips. */
+static attn_real *in_strips(const attn_real *b, size_t K, size_t N, size_t wide)
 {
-    const size_t wide = (size_t)attn_kernels()->tile_cols;
     attn_real *strips = zeros(K * N);
 
     for (size_t k = 0; k < K; k++)
@@ -21,9 +20,9 @@ static attn_real *in_strips(const attn_real *b, size_t K, size_t N)
 }
 
 /* Strips of B and blocks of C are cut independently: heads of one vector, of three, of many. */
-static void expect_strips(int M, int block, int blocks, int segment, int segments)
+static void expect_strips(int strip, int M, int block, int blocks, int segment, int segments)
 {
-    const size_t wide = (size_t)attn_kernels()->tile_cols;
+    const size_t wide = (size_t)strip;
     const size_t N = (size_t)block * (size_t)blocks, K = (size_t)segment * (size_t)segments;
     const attn_real *a = normals((size_t)M * K, 1, 61), *b = normals(K * N, 1, 62);
     attn_real *got = normals((size_t)M * N, 1, 63), *want = copied(got, (size_t)M * N);
@@ -42,11 +41,11 @@ static void expect_strips(int M, int block, int blocks, int segment, int segment
     g.b_step = (size_t)segment * N;
     g.c = want;
     attn_gemm(&g);
-    g.b = in_strips(b, K, N);
+    g.b = in_strips(b, K, N, wide);
     g.b_row = wide;
     g.b_jump = K * wide;
     g.b_step = (size_t)segment * wide;
-    g.strips = true;
+    g.strips = strip;
     g.c = got;
     attn_gemm(&g);
     expect_same(got, want, (size_t)M * N, "product with strips");
@@ -57,12 +56,13 @@ START_TEST(strips_are_the_same_matrix)
     static const int segments[][2] = {{1, 1}, {7, 3}, {64, 1}, {64, 5}, {300, 1}};
 
     if (!choose_instruction_set(_i)) return;
-    const int lanes = attn_kernels()->lanes;
-    for (int n = 0; n < 5; n++)
+    const int lanes = attn_kernels()->lanes, strips[] = {2 * lanes, attn_kernels()->tile_cols};
+    for (int n = 0; n < 10; n++)
         for (int M = 1; M <= 300; M += M < 28 ? 9 : 271) {
-            expect_strips(M, lanes, 4, segments[n][0], segments[n][1]);
-            expect_strips(M, 3 * lanes, 4, segments[n][0], segments[n][1]);
-            expect_strips(M, 8 * lanes, 1, segments[n][0], segments[n][1]);
+            const int *const s = segments[n / 2];
+            expect_strips(strips[n % 2], M, lanes, 4, s[0], s[1]);
+            expect_strips(strips[n % 2], M, 3 * lanes, 4, s[0], s[1]);
+            expect_strips(strips[n % 2], M, 8 * lanes, 1, s[0], s[1]);
         }
 }
 END_TEST

@@ -7,11 +7,15 @@
 #include "rounding.h"
 
 /* More rows than any tile has: a strip is cut into tiles of several heights. */
-enum { ROWS = 19, DEEPEST = 9, HOWS = 24 };
+enum { ROWS = 19, DEEPEST = 9, HOWS = 36 };
 
-/* Both ways through A, with and without what was there, three factors, row factors or none. */
+/* A whose columns are neighbours, or its rows, or neither; with and without what was there, three
+ * factors, row factors or none. */
+enum way { ALONG, ACROSS, GAPS, WAYS };
+
 struct how {
-    bool across, add, scaled;
+    enum way way;
+    bool add, scaled;
     attn_real alpha;
 };
 
@@ -19,7 +23,7 @@ static struct how how_of(int i)
 {
     const attn_real alphas[] = {1, (attn_real)0.7, 0};
 
-    return (struct how){i % 2, i / 2 % 2, i / 4 % 2, alphas[i / 8]};
+    return (struct how){(enum way)(i % WAYS), i / 3 % 2, i / 6 % 2, alphas[i / 12]};
 }
 
 struct tile_trial {
@@ -45,7 +49,8 @@ static struct tile_trial make(const struct attn_kernels *k, struct how how, int 
                               int K)
 {
     const size_t c_row = (size_t)cols + (size_t)(cols % 3), b_row = (size_t)k->tile_cols + 1;
-    const size_t a_long = how.across ? (size_t)rows + 1 : (size_t)K + 2;
+    const size_t gap = how.way == GAPS ? 2 : 1;
+    const size_t a_long = gap * (how.way == ALONG ? (size_t)K + 2 : (size_t)rows + 1);
     struct tile_trial x = {.start = how.add ? 3 : (attn_real)NAN, .room = (size_t)rows * c_row + 1};
     attn_real *by = normals((size_t)rows, 1, 33);
 
@@ -54,13 +59,11 @@ static struct tile_trial make(const struct attn_kernels *k, struct how how, int 
     for (size_t i = 0; i < x.room; i++) x.c[i] = x.start;
     x.t = (struct attn_tile){.c = x.c,
                              .c_row = c_row,
-                             .a = normals(a_long * (size_t)(how.across ? K : rows), 1, 31),
-                             .a_row = how.across ? 1 : a_long,
-                             .a_col = how.across ? a_long : 1,
+                             .a = normals(a_long * (size_t)(how.way == ALONG ? rows : K), 1, 31),
+                             .a_row = how.way == ALONG ? a_long : gap,
+                             .a_col = how.way == ALONG ? 1 : a_long,
                              .b = make_b(k, b_row, K, cols),
                              .b_row = b_row,
-                             .b_next = k->lanes,
-                             .c_next = k->lanes,
                              .segments = 1,
                              .K = K,
                              .rows = rows,
@@ -104,13 +107,15 @@ static void check(const struct attn_kernels *k, struct how how, int rows, int co
 
 START_TEST(tiles_agree_with_plain_loops)
 {
+    static const int depths[] = {0, 1, 2, 5, 8, DEEPEST};
     const struct attn_kernels *k = instruction_set(_i / HOWS);
     const struct how how = how_of(_i % HOWS);
 
     if (!k) return;
     for (int rows = 1; rows <= ROWS; rows++)
-        for (int cols = 1; cols <= k->tile_cols; cols += cols % 3 + 1)
-            for (int K = 0; K <= DEEPEST; K += K ? 4 : 1) check(k, how, rows, cols, K);
+        for (int left = 1; left <= k->tile_cols; left += left % 3 + 1)
+            for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
+                check(k, how, rows, attn_strip_cols(k, left, k->tile_cols), depths[d]);
 }
 END_TEST
 

@@ -151,7 +151,7 @@ END_TEST
 /* The last panel need not be whole: what is behind its numbers stays as it was. */
 static void check_panels(const struct attn_kernels *k, int rows, int columns)
 {
-    const size_t from_row = (size_t)columns + (size_t)(rows % 3), high = (size_t)k->tile_rows;
+    const size_t from_row = (size_t)columns + (size_t)(rows % 3), high = (size_t)k->panel_rows;
     const size_t panels = ((size_t)columns + high - 1) / high, panel = (size_t)rows * high + 1;
     const attn_real *from = matrix(rows, columns, from_row + !from_row, 6, true);
     attn_real *to = zeros(panels * panel + 1);

@@ -1,6 +1,7 @@
 /* body.h (private) - every kernel, once, on vectors of VECTOR_BYTES.
  *
- * A file that includes it defines VECTOR_BYTES, TILE_ROWS and TILE_VECTORS, has a
+ * A file that includes it defines VECTOR_BYTES and the tiles that suit the registers: TILE_ROWS of
+ * TILE_VECTORS, two or four; PAIR_ROWS of two; STEPS of K between two tests for its end. It has a
  * function supported(), and names its table: KERNELS, KERNELS_NAME. Arithmetic is written with
  * ordinary operators on GNU vectors; the compiler picks the instructions. */
 #include <math.h>
@@ -28,6 +29,8 @@
 
 #include "body_tile.h"
 
+#include "body_strip.h"
+
 /* Twelve chains hide the latency of two pipes on every processor with FMA. Each
  * converges to a finite number, so that none ever gets slow; none starts where
  * the compiler can see that it stays. */
@@ -53,8 +56,8 @@ const struct attn_kernels KERNELS = {
     .name = KERNELS_NAME,
     .supported = supported,
     .lanes = LANES,
-    .tile_rows = TILE_ROWS,
     .tile_cols = TILE_COLS,
+    .panel_rows = PAIR_ROWS,
     .tile = tile,
     .to_panels = to_panels,
     .dot = dot,

@@ -1,13 +1,61 @@
-/* body_tile.h (private) - the tile of C that stays in registers. */
+/* body_tile.h (private) - the tile of C that stays in registers.
+ *
+ * A tile of r rows and v vectors reads r numbers and v vectors for r v multiply-adds. The widest
+ * has most to do for what it reads; narrower ones are for what is left, and for a C no wider. */
+
+/* What rows, vectors and form are is known where these are inlined: without tests and counters
+ * the accumulators stay in registers. */
+#define INLINED static inline __attribute__((always_inline))
 
 /* Of one vector a row there are twice as many: each of two pipes needs four chains of additions
  * at least to hide the latency of one, and what is read from b should serve many. */
-enum { NARROW_ROWS = 2 * TILE_ROWS, MOST_ROWS = NARROW_ROWS };
+enum { SINGLE_ROWS = 2 * PAIR_ROWS, MOST_ROWS = SINGLE_ROWS };
+
+typedef vec sums[MOST_ROWS][TILE_VECTORS];
+
+/* How a tile goes through A, and what becomes of it. All but the last two take whole steps only.
+ * Apart: the vectors of a row are no neighbours. */
+enum form {
+    ALONG,        /* columns of a are neighbours, one run of K; */
+    ACROSS,       /* its rows are; */
+    CHAIN_ALONG,  /* segments, and products that are added up; */
+    APART_ALONG,  /* the same, apart; */
+    APART_ACROSS, /* the same across; */
+    WEIGHTED,     /* along, with weights at the end; */
+    ANY,          /* any strides, K and chain; */
+    ANY_APART,
+    FORMS
+};
+
+INLINED bool is_along(const enum form f)
+{
+    return f == ALONG || f == CHAIN_ALONG || f == APART_ALONG || f == WEIGHTED;
+}
+
+/* Whether pointers advance after so many columns at a time. */
+INLINED bool is_stepped(const enum form f)
+{
+    return STEPS > 1 && is_along(f);
+}
+
+INLINED bool is_across(const enum form f)
+{
+    return f == ACROSS || f == APART_ACROSS;
+}
+
+INLINED bool is_apart(const enum form f)
+{
+    return f == APART_ALONG || f == APART_ACROSS || f == ANY_APART;
+}
+
+INLINED bool is_chain(const enum form f)
+{
+    return f == CHAIN_ALONG || f == ANY || is_apart(f);
+}
 
 /* The first cols of each row. */
-static inline __attribute__((always_inline)) void store_part(const struct attn_tile *t,
-                                                             attn_real *c, const vec *acc,
-                                                             const int rows, const int vectors)
+INLINED void store_part(const struct attn_tile *t, attn_real *c, const vec *acc, const int rows,
+                        const int vectors)
 {
     UNROLLED
     for (int i = 0; i < rows; i++, c += t->c_row) {
@@ -18,96 +66,106 @@ static inline __attribute__((always_inline)) void store_part(const struct attn_t
     }
 }
 
-/* Vector j of row i of C from that of a b. */
-static inline __attribute__((always_inline)) vec weigh(const struct attn_tile *t, vec ab, int i,
-                                                       int j)
-{
-    const attn_real *weights = t->weights + (size_t)i * t->c_row + j * LANES;
-
-    return softmax_backward(load(weights), ab, load(t->delta + j * LANES));
-}
-
 /* Rows of a that share a pointer: with one pointer for all, their distances are more than there
- * are registers, and clang adds them up one after the other. */
+ * are registers, and clang adds them up one after the other. Neighbours need but one. */
 enum { GROUP = 4, MOST_GROUPS = MOST_ROWS / GROUP + 1 };
+
+INLINED int groups(const int rows, const enum form f)
+{
+    return is_across(f) ? 1 : (rows + GROUP - 1) / GROUP;
+}
 
 /* Each pointer has a step of its own that is read anew: if clang knows that all move alike, it
  * keeps one step and a pointer for each row, more than there are registers again. */
-static inline __attribute__((always_inline)) void point_at_rows(const attn_real *a[MOST_GROUPS],
-                                                                size_t step[MOST_GROUPS],
-                                                                const struct attn_tile *t,
-                                                                int first, const int rows)
+INLINED void point_at_rows(const attn_real *a[MOST_GROUPS], size_t step[MOST_GROUPS],
+                           const struct attn_tile *t, int first, const int rows, const enum form f)
 {
     UNROLLED
-    for (int g = 0; g * GROUP < rows; g++) {
+    for (int g = 0; g < groups(rows, f); g++) {
         a[g] = t->a + (size_t)(first + g * GROUP) * t->a_row;
         step[g] = *(const volatile size_t *)&t->a_col;
     }
 }
 
 /* acc += the column of a that lies k behind the pointers, times a row of b. */
-static inline __attribute__((always_inline)) void
-add_products(vec acc[MOST_ROWS][TILE_VECTORS], const attn_real *const a[MOST_GROUPS], size_t a_row,
-             const int k, const attn_real *b, const ptrdiff_t b_next, const int rows,
-             const int vectors)
+INLINED void add_products(sums acc, const attn_real *const a[MOST_GROUPS], size_t a_row,
+                          const int k, const attn_real *b, const ptrdiff_t at[TILE_VECTORS],
+                          const int rows, const int vectors, const enum form f)
 {
     vec bk[TILE_VECTORS];
 
     UNROLLED
-    for (int j = 0; j < vectors; j++) bk[j] = load(b + j * b_next);
+    for (int j = 0; j < vectors; j++) bk[j] = load(b + at[j]);
     UNROLLED
     for (int i = 0; i < rows; i++) {
-        const vec ai = splat(a[i / GROUP][(size_t)(i % GROUP) * a_row + (size_t)k]);
+        const int g = is_across(f) ? 0 : i / GROUP, r = i - g * GROUP;
+        const vec ai = splat(a[g][(size_t)r * (is_across(f) ? 1 : a_row) + (size_t)k]);
         UNROLLED
         for (int j = 0; j < vectors; j++) acc[i][j] += ai * bk[j];
     }
 }
 
-/* So many adjacent columns of a are multiplied between two advances of the pointers. With clang
- * small tiles then take 1 to 2 % less; gcc 12 keeps each column's distance in a register of its
- * own, more than there are, and takes 2 to 4 % longer. */
-#ifdef __clang__
-enum { STEPS = 4 };
-#else
-enum { STEPS = 1 };
-#endif
-
-static inline bool goes_in_steps(const struct attn_tile *t)
+INLINED void move_rows(const attn_real *a[MOST_GROUPS], const size_t step[MOST_GROUPS],
+                       const int rows, const enum form f)
 {
-    return STEPS > 1 && t->a_col == 1 && t->segments == 1 && t->K % STEPS == 0 && !t->more;
+    UNROLLED
+    for (int g = 0; g < groups(rows, f); g++) a[g] += step[g];
 }
 
-/* rows, vectors and steps are constants at each call, so that the accumulators stay in
- * registers. */
-static inline __attribute__((always_inline)) void
-tile_part(const struct attn_tile *t, int first, const int rows, const int vectors,
-          const ptrdiff_t b_next, const ptrdiff_t c_next, const bool weighted, const int steps)
+/* One run of K. */
+INLINED void add_run(sums acc, const attn_real *a[MOST_GROUPS], const size_t step[MOST_GROUPS],
+                     const struct attn_tile *t, const attn_real **b,
+                     const ptrdiff_t at[TILE_VECTORS], const int rows, const int vectors,
+                     const enum form f)
 {
-    attn_real *c = t->c + (size_t)first * t->c_row;
-    vec acc[MOST_ROWS][TILE_VECTORS] = {0};
+    const int steps = is_along(f) || is_across(f) ? STEPS : 1;
+    const size_t a_row = t->a_row, b_row = t->b_row;
 
-    for (const struct attn_tile *u = t; u; u = steps > 1 ? NULL : u->more) {
-        const attn_real *a[MOST_GROUPS], *b = u->b;
-        const size_t a_row = u->a_row;
-        size_t step[MOST_GROUPS];
-        point_at_rows(a, step, u, first, rows);
-        for (int k = steps > 1 ? u->K : 0; k > 0; k -= steps) {
-            UNROLLED
-            for (int n = 0; n < steps; n++, b += u->b_row)
-                add_products(acc, a, a_row, n, b, b_next, rows, vectors);
-            UNROLLED
-            for (int g = 0; g * GROUP < rows; g++) a[g] += steps;
+    for (int k = t->K; k > 0; k -= steps) {
+        UNROLLED
+        for (int n = 0; n < steps; n++, *b += b_row) {
+            add_products(acc, a, a_row, is_stepped(f) ? n : 0, *b, at, rows, vectors, f);
+            if (!is_stepped(f)) move_rows(a, step, rows, f);
         }
-        for (int s = steps > 1 ? 0 : u->segments; s > 0; s--, b += u->b_skip) {
-            for (int k = u->K; k > 0; k--, b += u->b_row) {
-                add_products(acc, a, a_row, 0, b, b_next, rows, vectors);
-                UNROLLED
-                for (int g = 0; g * GROUP < rows; g++) a[g] += step[g];
-            }
-            UNROLLED
-            for (int g = 0; g * GROUP < rows; g++) a[g] += u->a_skip;
-        }
+        UNROLLED
+        for (int g = 0; g < groups(rows, f); g++) a[g] += is_stepped(f) ? steps : 0;
     }
+}
+
+/* One product, segment by segment. */
+INLINED void add_product(sums acc, const struct attn_tile *t, int first, const int rows,
+                         const int vectors, const enum form f)
+{
+    const attn_real *a[MOST_GROUPS], *b = t->b;
+    size_t step[MOST_GROUPS];
+    ptrdiff_t at[TILE_VECTORS];
+
+    point_at_rows(a, step, t, first, rows, f);
+    UNROLLED
+    for (int j = 0; j < vectors; j++) at[j] = is_apart(f) && j > 0 ? t->b_at[j] : j * LANES;
+    for (int s = is_chain(f) ? t->segments : 1; s > 0; s--, b += t->b_skip) {
+        add_run(acc, a, step, t, &b, at, rows, vectors, f);
+        UNROLLED
+        for (int g = 0; g < groups(rows, f); g++) a[g] += t->a_skip;
+    }
+}
+
+/* Vector j of row i of C from that of a b. */
+INLINED vec weigh(const struct attn_tile *t, vec ab, int i, int j)
+{
+    const attn_real *weights = t->weights + (size_t)i * t->c_row + j * LANES;
+
+    return softmax_backward(load(weights), ab, load(t->delta + j * LANES));
+}
+
+/* From a b to C. What t says of C is read before C is written, where it might lie. */
+INLINED void finish(const struct attn_tile *t, sums acc, int first, const int rows,
+                    const int vectors, const enum form f)
+{
+    const size_t c_row = t->c_row;
+    attn_real *const c = t->c + (size_t)first * c_row;
+    ptrdiff_t at[TILE_VECTORS];
+
     if (t->row_scale || t->alpha != 1) {
         UNROLLED
         for (int i = 0; i < rows; i++) {
@@ -116,7 +174,7 @@ tile_part(const struct attn_tile *t, int first, const int rows, const int vector
             for (int j = 0; j < vectors; j++) acc[i][j] *= by;
         }
     }
-    if (weighted) {
+    if (f == WEIGHTED) {
         UNROLLED
         for (int i = 0; i < rows; i++) {
             UNROLLED
@@ -127,185 +185,29 @@ tile_part(const struct attn_tile *t, int first, const int rows, const int vector
         store_part(t, c, &acc[0][0], rows, vectors);
         return;
     }
+    UNROLLED
+    for (int j = 0; j < vectors; j++) at[j] = is_apart(f) && j > 0 ? t->c_at[j] : j * LANES;
     if (t->add) {
         UNROLLED
         for (int i = 0; i < rows; i++) {
             UNROLLED
-            for (int j = 0; j < vectors; j++)
-                acc[i][j] += load(c + (size_t)i * t->c_row + j * c_next);
+            for (int j = 0; j < vectors; j++) acc[i][j] += load(c + (size_t)i * c_row + at[j]);
         }
     }
     UNROLLED
     for (int i = 0; i < rows; i++) {
         UNROLLED
-        for (int j = 0; j < vectors; j++) store(c + (size_t)i * t->c_row + j * c_next, acc[i][j]);
+        for (int j = 0; j < vectors; j++) store(c + (size_t)i * c_row + at[j], acc[i][j]);
     }
 }
 
-/* A function of its own for each shape: inlined together into one, gcc 12 uses
- * only half of the registers and spills the accumulators in the inner loop. */
-static __attribute__((noinline)) void tile_wide(const struct attn_tile *t, int first)
+INLINED void tile_part(const struct attn_tile *t, int first, const int rows, const int vectors,
+                       const enum form f)
 {
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES, false, 1);
-}
+    sums acc = {0};
 
-static __attribute__((noinline)) void tile_wide_steps(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES, false, STEPS);
-}
-
-static __attribute__((noinline)) void tile_wide4(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, 4, TILE_VECTORS, LANES, LANES, false, 1);
-}
-
-static __attribute__((noinline)) void tile_wide1(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, 1, TILE_VECTORS, LANES, LANES, false, 1);
-}
-
-/* The two vectors of a row lie in different blocks. Not for all: distances that are read from the
- * tile take registers, and with gcc 12 small products then take a tenth longer. */
-static __attribute__((noinline)) void tile_split(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS, t->b_next, t->c_next, false, 1);
-}
-
-static __attribute__((noinline)) void tile_split1(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, 1, TILE_VECTORS, t->b_next, t->c_next, false, 1);
-}
-
-static __attribute__((noinline)) void tile_narrow(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, NARROW_ROWS, 1, LANES, LANES, false, 1);
-}
-
-static __attribute__((noinline)) void tile_narrow4(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, 4, 1, LANES, LANES, false, 1);
-}
-
-static __attribute__((noinline)) void tile_narrow1(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, 1, 1, LANES, LANES, false, 1);
-}
-
-/* With weights. Apart from the others, which a test more and its registers make slower. */
-static __attribute__((noinline)) void tile_weighted(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES, true, 1);
-}
-
-static __attribute__((noinline)) void tile_weighted_steps(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, TILE_ROWS, TILE_VECTORS, LANES, LANES, true, STEPS);
-}
-
-static __attribute__((noinline)) void tile_weighted_narrow(const struct attn_tile *t, int first)
-{
-    tile_part(t, first, NARROW_ROWS, 1, LANES, LANES, true, 1);
-}
-
-/* From so many products on C is fetched before they are made. */
-enum { AHEAD = 128 };
-
-static void fetch(const struct attn_tile *t, int first, int rows)
-{
-    const attn_real *c = t->c + (size_t)first * t->c_row;
-
-    for (int i = 0; i < rows; i++, c += t->c_row) {
-        __builtin_prefetch(c, 1);
-        if (t->cols > LANES) __builtin_prefetch(c + t->c_next, 1);
-    }
-}
-
-static __attribute__((noinline)) void split_tiles(const struct attn_tile *t)
-{
-    int i = 0;
-
-    for (; t->rows - i >= TILE_ROWS; i += TILE_ROWS) {
-        if (t->K * t->segments >= AHEAD) fetch(t, i, TILE_ROWS);
-        tile_split(t, i);
-    }
-    for (; i < t->rows; i++) tile_split1(t, i);
-}
-
-static void tile(const struct attn_tile *t);
-
-/* Rows from i on, which make no whole tile, are multiplied first and weighted then. */
-static void weighted_rest(const struct attn_tile *t, int i)
-{
-    struct attn_tile rest = *t;
-
-    rest.c += (size_t)i * t->c_row;
-    rest.a += (size_t)i * t->a_row;
-    rest.rows -= i;
-    rest.weights = NULL;
-    tile(&rest);
-    panel_ds(rest.c, t->weights + (size_t)i * t->c_row, t->delta, t->c_row, rest.rows, t->cols);
-}
-
-/* Weights of more rows than these may have been kept far away, and are fetched ahead. */
-enum { NEAR_ROWS = 16 };
-
-static void fetch_weights(const struct attn_tile *t, int first, int rows)
-{
-    const attn_real *w = t->weights + (size_t)first * t->c_row;
-
-    for (int i = 0; i < rows; i++, w += t->c_row) {
-        __builtin_prefetch(w);
-        if (t->cols > LANES) __builtin_prefetch(w + LANES);
-    }
-}
-
-static __attribute__((noinline)) void weighted_tiles(const struct attn_tile *t)
-{
-    const bool wide = t->cols > LANES, far = t->rows > NEAR_ROWS;
-    const bool in_steps = goes_in_steps(t);
-    const int rows = wide ? TILE_ROWS : NARROW_ROWS;
-    int i = 0;
-
-    for (; t->rows - i >= rows; i += rows) {
-        if (far) fetch_weights(t, i, rows);
-        (!wide ? tile_weighted_narrow : in_steps ? tile_weighted_steps : tile_weighted)(t, i);
-    }
-    if (i < t->rows) weighted_rest(t, i);
-}
-
-static void tile(const struct attn_tile *t)
-{
-    const bool wide = t->cols > LANES, far = t->K * t->segments >= AHEAD;
-    const bool in_steps = goes_in_steps(t);
-    const int rows = wide ? TILE_ROWS : NARROW_ROWS;
-    int i = 0;
-
-    if (t->weights) {
-        weighted_tiles(t);
-        return;
-    }
-    if (wide && (t->b_next != LANES || t->c_next != LANES)) {
-        split_tiles(t);
-        return;
-    }
-    for (; t->rows - i >= rows; i += rows) {
-        if (far) fetch(t, i, rows);
-        (!wide ? tile_narrow : in_steps ? tile_wide_steps : tile_wide)(t, i);
-    }
-    for (; t->rows - i >= 4; i += 4) (wide ? tile_wide4 : tile_narrow4)(t, i);
-    for (; i < t->rows; i++) (wide ? tile_wide1 : tile_narrow1)(t, i);
-}
-
-/* r outside: a row of from is read at once, wherever the next one lies. */
-static void to_panels(attn_real *to, size_t to_panel, const attn_real *from, size_t from_row,
-                      int rows, int columns)
-{
-    const int whole = columns / TILE_ROWS * TILE_ROWS;
-
-    for (int r = 0; r < rows; r++, from += from_row, to += TILE_ROWS) {
-        attn_real *panel = to;
-        for (int c = 0; c < whole; c += TILE_ROWS, panel += to_panel)
-            memcpy(panel, from + c, TILE_ROWS * sizeof *to);
-        for (int c = whole; c < columns; c++) panel[c - whole] = from[c];
-    }
+    if (!is_chain(f)) add_product(acc, t, first, rows, vectors, f);
+    for (const struct attn_tile *u = t; is_chain(f) && u; u = u->more)
+        add_product(acc, u, first, rows, vectors, f);
+    finish(t, acc, first, rows, vectors, f);
 }

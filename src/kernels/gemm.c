@@ -9,16 +9,12 @@
 #include <string.h>
 
 #include "gemm_copy.h"
+#include "gemm_strip.h"
 #include "kernels.h"
-
-static int block_of(const struct attn_gemm *g)
-{
-    return g->block ? g->block : g->N;
-}
 
 static void clear(const struct attn_gemm *g)
 {
-    const int block = block_of(g);
+    const int block = attn_gemm_block(g);
 
     for (int j = 0; j < g->N; j += block)
         for (int i = 0; i < g->M; i++)
@@ -37,8 +33,6 @@ static struct attn_tile tile_of(const struct attn_gemm *g, struct attn_run r, in
                               .a_col = g->a_col,
                               .a_skip = (ptrdiff_t)g->a_step - (ptrdiff_t)((size_t)r.K * g->a_col),
                               .b_row = g->b_row,
-                              .b_next = attn_kernels()->lanes,
-                              .c_next = attn_kernels()->lanes,
                               .b_skip = (ptrdiff_t)g->b_step - (ptrdiff_t)((size_t)r.K * g->b_row),
                               .segments = r.segments,
                               .K = r.K,
@@ -48,26 +42,11 @@ static struct attn_tile tile_of(const struct attn_gemm *g, struct attn_run r, in
                               .add = g->add || r.segment > 0 || r.at > 0};
 }
 
-/* Where column j lies in a row of b, and of c. */
-static size_t b_at(const struct attn_gemm *g, int j)
-{
-    const int wide = attn_kernels()->tile_cols;
-
-    if (g->strips) return (size_t)(j / wide) * g->b_jump + (size_t)(j % wide);
-    if (!g->block) return (size_t)j * g->b_col;
-    return (size_t)(j / g->block) * g->b_jump + (size_t)(j % g->block) * g->b_col;
-}
-
-static size_t c_at(const struct attn_gemm *g, int j)
-{
-    if (!g->block) return (size_t)j;
-    return (size_t)(j / g->block) * g->c_jump + (size_t)(j % g->block);
-}
-
 /* Whether a tile may hold vectors of two blocks, read where they lie. */
 static bool goes_across(const struct attn_gemm *g, int rows)
 {
-    return g->b_col == 1 && block_of(g) % attn_kernels()->lanes == 0 && !attn_gemm_is_far(g, rows);
+    return g->b_col == 1 && attn_gemm_block(g) % attn_kernels()->lanes == 0 &&
+           !attn_gemm_is_far(g, rows);
 }
 
 /* The strip that starts with column j, as wide as a tile or what is left, of rows that start at
@@ -75,39 +54,43 @@ static bool goes_across(const struct attn_gemm *g, int rows)
 static void set_columns(struct attn_tile *t, const struct attn_gemm *g, const attn_real *b,
                         attn_real *c, int j, int end)
 {
-    const struct attn_kernels *kernels = attn_kernels();
-    const int lanes = kernels->lanes;
+    const int lanes = attn_kernels()->lanes;
 
-    t->cols = end - j < kernels->tile_cols ? end - j : kernels->tile_cols;
-    t->b = b + b_at(g, j);
-    t->c = c + c_at(g, j);
-    if (!g->block || t->cols <= lanes) return;
-    t->b_next = (ptrdiff_t)(b_at(g, j + lanes) - b_at(g, j));
-    t->c_next = (ptrdiff_t)(c_at(g, j + lanes) - c_at(g, j));
+    t->cols = attn_gemm_strip_cols(g, j, end);
+    t->b = b + attn_gemm_b_at(g, j);
+    t->c = c + attn_gemm_c_at(g, j);
+    t->apart = g->block && j / g->block != (j + t->cols - 1) / g->block;
+    for (int v = 0; t->apart && v * lanes < t->cols; v++) {
+        t->b_at[v] = (ptrdiff_t)(attn_gemm_b_at(g, j + v * lanes) - attn_gemm_b_at(g, j));
+        t->c_at[v] = (ptrdiff_t)(attn_gemm_c_at(g, j + v * lanes) - attn_gemm_c_at(g, j));
+    }
 }
 
 /* The rows of a run of B that are still to be fetched, in one strip. */
 struct ahead {
     const attn_real *row;
     int rows, k; /* how many, and where in its segment the first stands */
+    int vectors;
+    size_t at[ATTN_TILE_VECTORS]; /* of a row */
 };
 
 static struct ahead ahead_of(const struct attn_gemm *g, struct attn_run r, int j)
 {
-    struct ahead a = {NULL, 0, 0};
+    const struct attn_kernels *kernels = attn_kernels();
+    struct ahead a = {.row = NULL};
 
     if (!g || g->b_col != 1) return a;
-    a.row = g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row + b_at(g, j);
+    a.row = g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row;
     a.rows = attn_run_rows(r);
+    a.vectors = attn_gemm_strip_cols(g, j, g->N) / kernels->lanes;
+    for (int v = 0; v < a.vectors; v++) a.at[v] = attn_gemm_b_at(g, j + v * kernels->lanes);
     return a;
 }
 
 static void fetch_rows(struct ahead *a, const struct attn_gemm *g, struct attn_run r, int count)
 {
-    const int wide = attn_kernels()->tile_cols;
-
     for (; count > 0 && a->rows > 0; count--) {
-        for (int c = 0; c < wide; c += ATTN_LINE) __builtin_prefetch(a->row + c);
+        for (int v = 0; v < a->vectors; v++) __builtin_prefetch(a->row + a->at[v]);
         if (--a->rows == 0) return;
         a->row += g->b_row;
         if (++a->k < r.K) continue;
@@ -122,7 +105,7 @@ static void multiply_panels(struct attn_tile t, struct attn_run r, const struct 
                             int j)
 {
     const struct attn_kernels *kernels = attn_kernels();
-    const int high = kernels->tile_rows, panels = (t.rows + high - 1) / high;
+    const int high = kernels->panel_rows, panels = (t.rows + high - 1) / high;
     struct ahead ahead = ahead_of(next, r, j);
     const int share = (ahead.rows + panels - 1) / panels;
 
@@ -143,19 +126,18 @@ static void multiply_strip(struct attn_tile t, const struct attn_gemm *g,
     const struct attn_kernels *kernels = attn_kernels();
 
     set_columns(&t, g, g->b + (size_t)r.segment * g->b_step + (size_t)r.at * g->b_row, t.c, j, end);
-    const int width = t.cols > kernels->lanes ? kernels->tile_cols : kernels->lanes;
+    const int width = attn_strip_width(kernels, t.cols);
     if (t.cols < width || g->b_col != 1 || attn_gemm_is_far(g, t.rows)) {
         attn_copy_b(copies, g, r, t.b, t.cols, width);
         t.b = copies->b;
         t.b_row = (size_t)width;
-        t.b_next = kernels->lanes;
         t.b_skip = 0;
     }
     if (!attn_gemm_copies_a(g)) {
         kernels->tile(&t);
         return;
     }
-    const int next = j + kernels->tile_cols < end ? j + kernels->tile_cols : end;
+    const int next = j + t.cols;
     multiply_panels(t, r, next < g->N ? g : g->beside, next < g->N ? next : 0);
 }
 
@@ -163,16 +145,17 @@ static void multiply_strip(struct attn_tile t, const struct attn_gemm *g,
 static void multiply_strips(const struct attn_gemm *g, struct attn_copies *copies,
                             struct attn_run r, int i, int rows)
 {
-    const int block = goes_across(g, rows) ? g->N : block_of(g), wide = attn_kernels()->tile_cols;
+    const int block = goes_across(g, rows) ? g->N : attn_gemm_block(g);
     struct attn_tile t = tile_of(g, r, i, rows);
 
     if (attn_gemm_copies_a(g)) {
         t.a = copies->a;
-        t.a_col = (size_t)attn_kernels()->tile_rows;
+        t.a_col = (size_t)attn_kernels()->panel_rows;
         t.a_skip = 0;
     }
     for (int end = block; end <= g->N; end += block)
-        for (int j = end - block; j < end; j += wide) multiply_strip(t, g, copies, r, j, end);
+        for (int j = end - block; j < end; j += attn_gemm_strip_cols(g, j, end))
+            multiply_strip(t, g, copies, r, j, end);
 }
 
 static void multiply_run(const struct attn_gemm *first, struct attn_copies *copies,
@@ -248,7 +231,9 @@ static bool is_small(const struct attn_gemm *first)
     int K = 0, n = 0;
 
     for (const struct attn_gemm *g = first; g; g = g->more, n++) {
-        if (n == CHAIN || g->K == 0 || !goes_across(g, rows) || attn_gemm_copies_a(g)) return false;
+        if (n == CHAIN || g->K == 0 || attn_gemm_most_cols(g) != attn_gemm_most_cols(first) ||
+            !goes_across(g, rows) || attn_gemm_copies_a(g))
+            return false;
         K += g->K;
     }
     return rows <= ATTN_ROWS && K <= attn_gemm_most_k(first);
@@ -265,7 +250,7 @@ static void multiply_small(const struct attn_gemm *first)
         t[n] = tile_of(g, (struct attn_run){.segments = g->K / segment, .K = segment}, 0, g->M);
         if (n > 0) t[n - 1].more = &t[n];
     }
-    for (int j = 0; j < first->N; j += kernels->tile_cols) {
+    for (int j = 0; j < first->N; j += t->cols) {
         n = 0;
         for (const struct attn_gemm *g = first; g; g = g->more)
             set_columns(&t[n++], g, g->b, g->c, j, g->N);
@@ -304,8 +289,6 @@ static inline void multiply_plain(const struct attn_gemm *g, const struct attn_k
                           .a_row = g->a_row,
                           .a_col = g->a_col,
                           .b_row = g->b_row,
-                          .b_next = kernels->lanes,
-                          .c_next = kernels->lanes,
                           .segments = 1,
                           .K = g->K,
                           .rows = g->M,
@@ -316,8 +299,8 @@ static inline void multiply_plain(const struct attn_gemm *g, const struct attn_k
         const size_t c = (size_t)n * g->c_next, row = (size_t)n * g->row_next;
         t.a = g->a + (size_t)n * g->a_next;
         t.row_scale = g->row_scale ? g->row_scale + row : NULL;
-        for (int j = 0; j < g->N; j += kernels->tile_cols) {
-            t.cols = g->N - j < kernels->tile_cols ? g->N - j : kernels->tile_cols;
+        for (int j = 0; j < g->N; j += t.cols) {
+            t.cols = attn_strip_cols(kernels, g->N - j, kernels->tile_cols);
             t.b = g->b + (size_t)n * g->b_next + j;
             t.c = g->c + c + j;
             t.weights = g->weights ? g->weights + c + j : NULL;

@@ -5,10 +5,19 @@
 /* Rows that fit such room, in panels. */
 static int rows_in(size_t reals)
 {
-    const size_t high = (size_t)attn_kernels()->tile_rows;
+    const size_t high = (size_t)attn_kernels()->panel_rows;
     const size_t panels = reals / (ATTN_K_BLOCK * high + ATTN_LINE);
 
     return (int)(panels < ATTN_ROWS / high ? panels * high : ATTN_ROWS / high * high);
+}
+
+/* Of many rows, two vectors' worth stays in the first-level cache where four would not. */
+int attn_gemm_strip(int K)
+{
+    enum { MANY_ROWS = 128 };
+    const struct attn_kernels *kernels = attn_kernels();
+
+    return K > MANY_ROWS ? 2 * kernels->lanes : kernels->tile_cols;
 }
 
 static bool uses_stack(const struct attn_gemm *g)
@@ -32,7 +41,7 @@ void attn_copies_begin(struct attn_copies *to, const struct attn_gemm *g)
 void attn_copy_a(struct attn_copies *to, const struct attn_gemm *g, struct attn_run r,
                  const attn_real *from, int rows)
 {
-    const size_t high = (size_t)attn_kernels()->tile_rows;
+    const size_t high = (size_t)attn_kernels()->panel_rows;
 
     for (int s = 0; s < r.segments; s++)
         attn_kernels()->to_panels(to->a + (size_t)s * (size_t)r.K * high, attn_copy_panel(r),

@@ -15,13 +15,13 @@ enum {
     ATTN_K_ACROSS = 128,  /* where A is read across its rows */
     ATTN_ROWS = 256,      /* of A at a time */
     ATTN_STACK_ROWS = 64, /* the same where they are copied to the stack */
-    ATTN_STRIP_BYTES = 128,
+    ATTN_STRIP_BYTES = 256,
     ATTN_LINE = 64 / sizeof(attn_real), /* panels lie by so many reals more apart than they are
                                            long, or all would fall on the same sets of a cache */
     ATTN_LEAST_HIGH = 4                 /* rows of a panel */
 };
 
-/* Room for a strip of B of the widest tile, two 64-byte vectors a row, and for a block of A. */
+/* Room for a strip of B of the widest tile, four 64-byte vectors a row, and for a block of A. */
 struct attn_copies {
     attn_real b[ATTN_K_BLOCK * (ATTN_STRIP_BYTES / sizeof(attn_real))];
     attn_real stack[ATTN_STACK_ROWS * ATTN_K_BLOCK + ATTN_STACK_ROWS / ATTN_LEAST_HIGH * ATTN_LINE];
@@ -59,7 +59,7 @@ static inline bool attn_gemm_copies_a(const struct attn_gemm *g)
 {
     enum { FAR_BYTES = 1024 };
 
-    return attn_gemm_across(g, FAR_BYTES) && g->N > attn_kernels()->tile_cols;
+    return attn_gemm_across(g, FAR_BYTES) && g->N > 2 * attn_kernels()->lanes;
 }
 
 static inline int attn_gemm_most_k(const struct attn_gemm *g)
@@ -83,7 +83,7 @@ void attn_copy_a(struct attn_copies *to, const struct attn_gemm *g, struct attn_
 /* From a panel of A to the next one. */
 static inline size_t attn_copy_panel(struct attn_run r)
 {
-    return (size_t)attn_run_rows(r) * (size_t)attn_kernels()->tile_rows + ATTN_LINE;
+    return (size_t)attn_run_rows(r) * (size_t)attn_kernels()->panel_rows + ATTN_LINE;
 }
 
 /* A strip of B of `cols` columns that starts at `from`, in rows of `width`, zeros behind. */

@@ -11,10 +11,11 @@
 #include "attn/kernels.h"
 #include "attn/real.h"
 
-/* A strip of C: any number of rows, at most tile_cols columns. a(i, k) is
+enum { ATTN_TILE_VECTORS = 4 }; /* at most in a row of a tile */
+
+/* A strip of C: any number of rows, as many columns as attn_strip_cols gives. a(i, k) is
  * a[i a_row + k a_col]; rows of b are b_row apart and can be read to the next
- * whole vector. The second vector of a row lies b_next, c_next behind the first: elsewhere than
- * next to it only where both are whole. */
+ * whole vector. Where vectors lie apart, all whole, each of a row has a distance from its first. */
 struct attn_tile {
     attn_real *c;
     size_t c_row;
@@ -22,7 +23,8 @@ struct attn_tile {
     size_t a_row, a_col;
     const attn_real *b;
     size_t b_row;
-    ptrdiff_t b_next, c_next;
+    bool apart;
+    ptrdiff_t b_at[ATTN_TILE_VECTORS], c_at[ATTN_TILE_VECTORS]; /* where apart */
     int segments, K;          /* K columns of a and rows of b in each segment; */
     ptrdiff_t a_skip, b_skip; /* to the next one from behind the last of them */
     int rows, cols;
@@ -38,12 +40,13 @@ struct attn_tile {
 struct attn_kernels {
     const char *name;
     bool (*supported)(void);
-    int lanes;                /* reals in a vector */
-    int tile_rows, tile_cols; /* of a tile: its columns are one or two vectors */
+    int lanes;      /* reals in a vector */
+    int tile_cols;  /* of the widest tile: two or four vectors; others have fewer */
+    int panel_rows; /* of a panel of A: as many as a tile of two vectors has */
     void (*tile)(const struct attn_tile *t);
 
-    /* Columns of from (rows, columns) in panels of tile_rows: to[p to_panel + r tile_rows + i] =
-     * from[r from_row + p tile_rows + i]. */
+    /* Columns of from (rows, columns) in panels of panel_rows: to[p to_panel + r panel_rows + i] =
+     * from[r from_row + p panel_rows + i]. */
     void (*to_panels)(attn_real *to, size_t to_panel, const attn_real *from, size_t from_row,
                       int rows, int columns);
 
@@ -118,6 +121,22 @@ static inline const struct attn_kernels *attn_kernels(void)
     const struct attn_kernels *k = __atomic_load_n(&attn_kernels_chosen, __ATOMIC_ACQUIRE);
 
     return k ? k : attn_kernels_first_use();
+}
+
+/* Columns of the next strip where so many are left, at most `most`: those of the widest tile, or
+ * of one of two vectors or one, unless a wider one is needed but for a part of its last vector. */
+static inline int attn_strip_cols(const struct attn_kernels *k, int left, int most)
+{
+    const int two = 2 * k->lanes;
+
+    if (left >= most) return most;
+    return left <= two || left > most - k->lanes ? left : two;
+}
+
+/* With whole vectors as many as its tile has. */
+static inline int attn_strip_width(const struct attn_kernels *k, int cols)
+{
+    return cols <= k->lanes ? k->lanes : cols <= 2 * k->lanes ? 2 * k->lanes : k->tile_cols;
 }
 
 extern const struct attn_kernels *const attn_kernels_all[]; /* best first; ends in NULL */

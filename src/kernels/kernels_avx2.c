@@ -1,7 +1,7 @@
 #include <stdbool.h>
 
 #define VECTOR_BYTES 32
-enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 6, TILE_VECTORS = 2, PAIR_ROWS = 6, STEPS = 1 };
 
 static bool supported(void)
 {

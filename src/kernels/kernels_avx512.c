@@ -1,7 +1,7 @@
 #include <stdbool.h>
 
 #define VECTOR_BYTES 64
-enum { TILE_ROWS = 8, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 6, TILE_VECTORS = 4, PAIR_ROWS = 8, STEPS = 2 };
 
 static bool supported(void)
 {

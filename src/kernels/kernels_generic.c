@@ -2,7 +2,7 @@
 #include <stdbool.h>
 
 #define VECTOR_BYTES 16
-enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 4, TILE_VECTORS = 2, PAIR_ROWS = 4, STEPS = 1 };
 
 static bool supported(void)
 {

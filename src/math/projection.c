@@ -109,8 +109,9 @@ struct attn_projection attn_projection_rows(const struct attn_projection *p, int
 
 static void forward_rows(const struct attn_projection *p, struct chunk c)
 {
-    const size_t columns = (size_t)p->H * (size_t)p->D, wide = (size_t)attn_kernels()->tile_cols;
+    const size_t columns = (size_t)p->H * (size_t)p->D;
     const bool packed = p->ready == ATTN_PACKED;
+    const int wide = packed ? attn_gemm_strip(p->C) : 0;
 
     assert(p->ready != ATTN_TURNED);
     attn_gemm(&(struct attn_gemm){.M = c.rows,
@@ -121,10 +122,10 @@ static void forward_rows(const struct attn_projection *p, struct chunk c)
                                   .a_row = (size_t)p->C,
                                   .a_col = 1,
                                   .b = packed ? p->room : p->w,
-                                  .b_row = packed ? wide : columns,
+                                  .b_row = packed ? (size_t)wide : columns,
                                   .b_col = 1,
-                                  .b_jump = packed ? (size_t)p->C * wide : (size_t)p->D,
-                                  .strips = packed,
+                                  .b_jump = packed ? (size_t)p->C * (size_t)wide : (size_t)p->D,
+                                  .strips = wide,
                                   .c = p->y + attn_projection_at_y(p, c.b, 0, c.t),
                                   .c_row = (size_t)p->D,
                                   .c_jump = attn_projection_head(p),
@@ -135,16 +136,20 @@ static void forward_rows(const struct attn_projection *p, struct chunk c)
                                  p->bias + (size_t)h * (size_t)p->D, (size_t)p->D);
 }
 
-/* Whether w^T can lie in strips: its columns are whole ones. */
-static bool turns_into_strips(const struct attn_projection *p)
+/* Columns of the strips that w^T is brought into; 0: it is not, since the last would be a part. */
+static int turned_strip(const struct attn_projection *p)
 {
-    return p->C % attn_kernels()->tile_cols == 0;
+    const struct attn_kernels *k = attn_kernels();
+
+    if (p->C % k->tile_cols == 0) return k->tile_cols;
+    return p->C % (2 * k->lanes) == 0 ? 2 * k->lanes : 0;
 }
 
 static struct attn_gemm backward_of(const struct attn_projection *p, struct chunk c)
 {
-    const size_t columns = (size_t)p->H * (size_t)p->D, wide = (size_t)attn_kernels()->tile_cols;
-    const bool turned = p->ready == ATTN_TURNED, strips = turned && turns_into_strips(p);
+    const size_t columns = (size_t)p->H * (size_t)p->D;
+    const bool turned = p->ready == ATTN_TURNED;
+    const int strip = turned ? turned_strip(p) : 0;
     struct attn_gemm g = {.M = c.rows,
                           .N = p->C,
                           .K = p->H * p->D,
@@ -163,10 +168,10 @@ static struct attn_gemm backward_of(const struct attn_projection *p, struct chun
 
     assert(p->ready != ATTN_PACKED);
     if (turned) {
-        g.b_row = strips ? wide : padded(p->C);
+        g.b_row = strip ? (size_t)strip : padded(p->C);
         g.b_col = 1;
-        g.b_jump = columns * wide;
-        g.strips = strips;
+        g.b_jump = columns * (size_t)strip;
+        g.strips = strip;
     }
     g.b_step = (size_t)p->D * g.b_row;
     return g;
@@ -206,7 +211,7 @@ static void pack_task(void *context, int index, int worker)
 {
     const struct job *j = context;
     const struct attn_projection *p = &j->p[index];
-    const int columns = p->H * p->D, wide = attn_kernels()->tile_cols;
+    const int columns = p->H * p->D, wide = attn_gemm_strip(p->C);
     attn_real *to = p->room;
 
     (void)worker;
@@ -221,8 +226,8 @@ static void turn_task(void *context, int index, int worker)
     const struct job *j = context;
     const struct attn_projection *p = &j->p[index];
     const size_t columns = (size_t)p->H * (size_t)p->D;
-    const int wide = turns_into_strips(p) ? attn_kernels()->tile_cols : p->C;
-    const size_t to_row = turns_into_strips(p) ? (size_t)wide : padded(p->C);
+    const int strip = turned_strip(p), wide = strip ? strip : p->C;
+    const size_t to_row = strip ? (size_t)strip : padded(p->C);
 
     (void)worker;
     for (int s = 0; p->ready == ATTN_TURNED && s < p->C; s += wide)
@@ -236,7 +241,7 @@ static bool is_worth_packing(const struct attn_projection *p)
     const struct attn_kernels *k = attn_kernels();
 
     return p->room && chunks(p->B, p->T) > 1 && p->H * p->D >= FAR_COLUMNS &&
-           p->H * p->D % k->tile_cols == 0 && p->D % k->lanes == 0;
+           p->H * p->D % attn_gemm_strip(p->C) == 0 && p->D % k->lanes == 0;
 }
 
 static void make_ready(const struct attn_projection *p, int count, struct attn_threads *threads,
