@@ -114,21 +114,17 @@ int attn_slice_start(const struct attn_groups *g, int slice)
     return (int)((long long)g->count * slice / g->slices);
 }
 
-/* Group by group, with what stands before and after its heads. */
-static void do_slice(const struct attn_call *c, int index, int worker,
+/* Its heads, with what stands before and after them. */
+static void do_group(const struct attn_call *c, const struct attn_room *room, int group,
                      void (*heads)(const struct attn_call *, const struct attn_room *,
                                    struct attn_sequences))
 {
     const struct attn_around *around = c->around;
-    const struct attn_room room = room_of(c, worker);
-    const int end = attn_slice_start(&around->groups, index + 1);
+    const struct attn_sequences s = attn_group_at(&around->groups, group);
 
-    for (int g = attn_slice_start(&around->groups, index); g < end; g++) {
-        const struct attn_sequences s = attn_group_at(&around->groups, g);
-        around->before(around->context, s, NULL);
-        heads(c, &room, s);
-        around->after(around->context, s, NULL);
-    }
+    around->before(around->context, s, NULL);
+    heads(c, room, s);
+    around->after(around->context, s, NULL);
 }
 
 /* How many heads, `heads` a stack, lie before the caller's sequence s, which begins a stack. */
@@ -149,7 +145,13 @@ static void forward_sequences(const struct attn_call *c, const struct attn_room 
 
 static void forward_slice(void *context, int index, int worker)
 {
-    do_slice(context, index, worker, forward_sequences);
+    const struct attn_call *c = context;
+    const struct attn_groups *all = &c->around->groups;
+    const struct attn_room room = room_of(c, worker);
+    const int end = attn_slice_start(all, index + 1);
+
+    for (int g = attn_slice_start(all, index); g < end; g++)
+        do_group(c, &room, g, forward_sequences);
 }
 
 /* Whether slices are the tasks; else heads are, since threads would have to wait for the last
@@ -321,9 +323,17 @@ static void backward_sequences(const struct attn_call *c, const struct attn_room
             for (int p = c->cut.parts - 1; p >= 0; p--) backward_head(c, room, i, m, p);
 }
 
+/* From the last group to the first, of the last slice first: of what forward kept, a cache holds
+ * what it wrote at its end, and of what backward leaves there, the next forward begins with. */
 static void backward_slice(void *context, int index, int worker)
 {
-    do_slice(context, index, worker, backward_sequences);
+    const struct attn_call *c = context;
+    const struct attn_groups *all = &c->around->groups;
+    const struct attn_room room = room_of(c, worker);
+    const int slice = all->slices - 1 - index, first = attn_slice_start(all, slice);
+
+    for (int g = attn_slice_start(all, slice + 1) - 1; g >= first; g--)
+        do_group(c, &room, g, backward_sequences);
 }
 
 /* Whether different tasks would add to the same numbers in no order. */

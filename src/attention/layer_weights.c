@@ -121,6 +121,7 @@ static void add_to_slice(struct attn_projection part[ATTN_PROJECTIONS],
     attn_project_backward_w(part, ATTN_PROJECTIONS, (struct attn_workroom){0}, threads);
 }
 
+/* A slice begins with its last group, as backward does. */
 void attn_layer_add_slices(const struct attn_projection p[ATTN_PROJECTIONS], attn_real *room,
                            const struct attn_groups *g, struct attn_sequences s,
                            struct attn_threads *threads)
@@ -136,7 +137,7 @@ void attn_layer_add_slices(const struct attn_projection p[ATTN_PROJECTIONS], att
         const int b = from * g->together;
         for (int i = 0; i < ATTN_PROJECTIONS; i++)
             part[i] = attn_projection_of(&p[i], b, last.first + last.count - b);
-        add_to_slice(part, p, room, slice, from == start, threads);
+        add_to_slice(part, p, room, slice, to == stop, threads);
     }
 }
 

@@ -34,7 +34,8 @@ struct attn_projection {
     /* Backward: NULL where not wanted; all are added to, but for a fresh dx. */
     const attn_real *dy;
     attn_real *dx, *dw, *dbias;
-    int together; /* from the first on, so many are summed before dw is added to; 0: the best */
+    int together; /* from the first on, so many are summed, then added to dw, the last ones first;
+                     0: the best */
     bool fresh;   /* dx holds nothing yet: of those with one dx in a call the first overwrites it */
     attn_real *room;       /* for w as products read it, attn_projection_room reals; NULL: slower */
     enum attn_ready ready; /* how w lies there now */

@@ -189,17 +189,24 @@ static bool goes_beside(const struct products *l, const struct attn_projection *
     return true;
 }
 
-/* Block number `block` of the rows of p's dw, group by group, in each for all that p leads, in
- * their order: the same sums as if each group were a call. */
+static int most_groups(const struct job *j)
+{
+    int most = 0;
+
+    for (const struct attn_projection *p = j->p; p < j->p + j->count; p++)
+        if (p->dw && groups_of(p) > most) most = groups_of(p);
+    return most;
+}
+
+/* Block number `block` of the rows of p's dw, from the last group to the first, in each for all
+ * that p leads, in their order: the same sums as if each group were a call. */
 static void backward_w_block(const struct job *j, const struct attn_projection *p, int block,
                              struct attn_workroom room)
 {
     const int c = block * j->rows, rows = p->C - c < j->rows ? p->C - c : j->rows;
     struct products l = {.count = 0};
-    bool more = true;
 
-    for (int g = 0; more; g++) {
-        more = false;
+    for (int g = most_groups(j) - 1; g >= 0; g--) {
         for (const struct attn_projection *next = p; next < j->p + j->count; next++) {
             if (!next->dw || g >= groups_of(next) || leader_of(j, next) != p) continue;
             const struct attn_projection group = group_at(next, g);
@@ -209,7 +216,6 @@ static void backward_w_block(const struct job *j, const struct attn_projection *
             l.g[l.count].room = room.at;
             l.g[l.count].room_reals = room.reals;
             l.count++;
-            more = true;
         }
         multiply(&l);
     }
