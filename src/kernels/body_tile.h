@@ -53,19 +53,6 @@ INLINED bool is_chain(const enum form f)
     return f == CHAIN_ALONG || f == ANY || is_apart(f);
 }
 
-/* The first cols of each row. */
-INLINED void store_part(const struct attn_tile *t, attn_real *c, const vec *acc, const int rows,
-                        const int vectors)
-{
-    UNROLLED
-    for (int i = 0; i < rows; i++, c += t->c_row) {
-        attn_real row[TILE_COLS] = {0};
-        UNROLLED
-        for (int j = 0; j < vectors; j++) store(row + j * LANES, acc[i * TILE_VECTORS + j]);
-        for (int j = 0; j < t->cols; j++) c[j] = t->add ? c[j] + row[j] : row[j];
-    }
-}
-
 /* Rows of a that share a pointer: with one pointer for all, their distances are more than there
  * are registers, and clang adds them up one after the other. Neighbours need but one. */
 enum { GROUP = 4, MOST_GROUPS = MOST_ROWS / GROUP + 1 };
@@ -158,6 +145,35 @@ INLINED vec weigh(const struct attn_tile *t, vec ab, int i, int j)
     return softmax_backward(load(weights), ab, load(t->delta + j * LANES));
 }
 
+/* The first cols of each row, of rows that were stored to `from`. */
+static __attribute__((noinline)) void copy_part(const struct attn_tile *t, attn_real *c,
+                                                const attn_real from[][TILE_COLS], int rows)
+{
+    const size_t c_row = t->c_row;
+    const int cols = t->cols;
+    const bool add = t->add;
+
+    for (int i = 0; i < rows; i++, c += c_row) {
+        int j = 0;
+        for (; j + LANES <= cols; j += LANES)
+            store(c + j, add ? load(c + j) + load(from[i] + j) : load(from[i] + j));
+        for (; j < cols; j++) c[j] = add ? c[j] + from[i][j] : from[i][j];
+    }
+}
+
+INLINED void store_part(const struct attn_tile *t, attn_real *c, const sums acc, const int rows,
+                        const int vectors)
+{
+    attn_real row[MOST_ROWS][TILE_COLS];
+
+    UNROLLED
+    for (int i = 0; i < rows; i++) {
+        UNROLLED
+        for (int j = 0; j < vectors; j++) store(row[i] + j * LANES, acc[i][j]);
+    }
+    copy_part(t, c, (const attn_real(*)[TILE_COLS])row, rows);
+}
+
 /* From a b to C. What t says of C is read before C is written, where it might lie. */
 INLINED void finish(const struct attn_tile *t, sums acc, int first, const int rows,
                     const int vectors, const enum form f)
@@ -182,7 +198,7 @@ INLINED void finish(const struct attn_tile *t, sums acc, int first, const int ro
         }
     }
     if (t->cols < vectors * LANES) {
-        store_part(t, c, &acc[0][0], rows, vectors);
+        store_part(t, c, acc, rows, vectors);
         return;
     }
     UNROLLED
