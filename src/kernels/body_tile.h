@@ -7,8 +7,8 @@
  * the accumulators stay in registers. */
 #define INLINED static inline __attribute__((always_inline))
 
-/* Of one vector a row there are twice as many: each of two pipes needs four chains of additions
- * at least to hide the latency of one, and what is read from b should serve many. */
+/* Tiles of one vector have twice the rows of those of two: each of two pipes needs four chains of
+ * additions at least to hide the latency of one, and what is read from b should serve many. */
 enum { SINGLE_ROWS = 2 * PAIR_ROWS, MOST_ROWS = SINGLE_ROWS };
 
 typedef vec sums[MOST_ROWS][TILE_VECTORS];

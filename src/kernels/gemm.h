@@ -32,9 +32,9 @@ struct attn_gemm {
     size_t c_row;
     int block, segment; /* 0: all of N, all of K */
     size_t b_jump, c_jump, a_step, b_step;
-    int strips; /* b lies in strips of so many columns, of attn_gemm_strip, b_jump apart; b_row,
-                   b_col and b_step are those within a strip. N is whole strips, block whole
-                   vectors; 0: in rows */
+    int strips; /* b lies in strips of so many columns, two vectors or tile_cols (kernels.h), b_jump
+                   apart; b_row, b_col and b_step are those within a strip. N is whole strips, block
+                   whole vectors; 0: in rows */
     bool add;
     const attn_real *weights,
         *delta;                     /* as c lies, (N) whole vectors: at the end C becomes
@@ -52,7 +52,7 @@ struct attn_gemm {
 
 void attn_gemm(const struct attn_gemm *g);
 
-/* Columns of the strips that a large B of K rows is best brought into. */
+/* Columns of the strips that a large B of K rows is best brought into, for one run of K. */
 int attn_gemm_strip(int K);
 
 /* The three dense products of forward and backward, all row-major:

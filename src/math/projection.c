@@ -136,7 +136,8 @@ static void forward_rows(const struct attn_projection *p, struct chunk c)
                                  p->bias + (size_t)h * (size_t)p->D, (size_t)p->D);
 }
 
-/* Columns of the strips that w^T is brought into; 0: it is not, since the last would be a part. */
+/* Columns of the strips that w^T is brought into: as many as the widest tile has, since a chain of
+ * heads gains more by reading less than by a strip that stays near. 0: none divides C. */
 static int turned_strip(const struct attn_projection *p)
 {
     const struct attn_kernels *k = attn_kernels();
