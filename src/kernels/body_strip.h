@@ -35,7 +35,7 @@ TILE(single_any, SINGLE_ROWS, 1, ANY)
 TILE(single4_any, 4, 1, ANY)
 TILE(single1_any, 1, 1, ANY)
 
-/* Tiles of as many vectors a row, highest first. */
+/* Tiles of as many vectors a row, highest first. A single vector is never apart. */
 struct shape {
     int rows;
     void (*tile[FORMS])(const struct attn_tile *t, int first); /* NULL: not with weights */
@@ -45,15 +45,17 @@ struct shape {
     {                                                                                              \
         rows,                                                                                      \
         {                                                                                          \
-            name##_along, name##_across, name##_chain_along, name##_apart_along,                   \
-                name##_apart_across, name##_weighted, name##_any, name##_any_apart                 \
+            [ALONG] = name##_along, [ACROSS] = name##_across, [CHAIN_ALONG] = name##_chain_along,  \
+            [APART_ALONG] = name##_apart_along, [APART_ACROSS] = name##_apart_across,              \
+            [WEIGHTED] = name##_weighted, [ANY] = name##_any, [ANY_APART] = name##_any_apart       \
         }                                                                                          \
     }
 #define LOW_SHAPE(rows, any, apart)                                                                \
     {                                                                                              \
         rows,                                                                                      \
         {                                                                                          \
-            any, any, any, apart, apart, NULL, any, apart                                          \
+            [ALONG] = any, [ACROSS] = any, [CHAIN_ALONG] = any, [APART_ALONG] = apart,             \
+            [APART_ACROSS] = apart, [ANY] = any, [ANY_APART] = apart                               \
         }                                                                                          \
     }
 
@@ -62,12 +64,14 @@ static const struct shape wide_shapes[] = {SHAPE(TILE_ROWS, wide), SHAPE(4, wide
 static const struct shape pair_shapes[] = {SHAPE(PAIR_ROWS, pair),
                                            LOW_SHAPE(4, pair4_any, pair4_any_apart),
                                            LOW_SHAPE(1, pair1_any, pair1_any_apart)};
-static const struct shape single_shapes[] = {
-    {SINGLE_ROWS,
-     {single_any, single_across, single_any, single_any, single_any, single_weighted, single_any,
-      single_any}},
-    LOW_SHAPE(4, single4_any, single4_any),
-    LOW_SHAPE(1, single1_any, single1_any)};
+static const struct shape single_shapes[] = {{SINGLE_ROWS,
+                                              {[ALONG] = single_any,
+                                               [ACROSS] = single_across,
+                                               [CHAIN_ALONG] = single_any,
+                                               [WEIGHTED] = single_weighted,
+                                               [ANY] = single_any}},
+                                             LOW_SHAPE(4, single4_any, NULL),
+                                             LOW_SHAPE(1, single1_any, NULL)};
 
 static const struct shape *shapes_of(const struct attn_tile *t)
 {
